@@ -1,0 +1,42 @@
+# make demo | test | lint | bench | clean
+# Needs Python >= 3.11 and make; everything else goes into .venv. Another Python: make PYTHON=python3.12 test
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# The stamps say "this environment was built from this pyproject.toml"; a newer pyproject.toml rebuilds it.
+CLI_READY := $(VENV)/.ready-cli
+DEV_READY := $(VENV)/.ready-dev
+
+.PHONY: demo test lint bench clean
+
+demo: $(CLI_READY)
+	@mkdir -p demo
+	$(BIN)/rowsparse select breast_cancer -k 10 --out demo/selected.csv
+
+test: $(DEV_READY)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV_READY)
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rowsparse needs Python >= 3.11, and $(PYTHON) is older or missing: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(CLI_READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	@touch $@
+
+$(DEV_READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(CLI_READY)

@@ -1,0 +1,7 @@
+"""Feature selection by structured sparsity: few rows of W, found fast and with a certificate."""
+
+from .selectors import L2pSelector
+
+__version__ = "0.1.0"
+
+__all__ = ["L2pSelector", "__version__"]

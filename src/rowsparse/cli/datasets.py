@@ -1,0 +1,110 @@
+"""rowsparse datasets list | info: what data there is by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.text import Text
+
+from rowsparse.cli.base import plain_table, print_json, said_plainly, terminal
+from rowsparse.datasets.base import Dataset, DatasetError, shortened
+from rowsparse.datasets.registry import (
+    FOLDER_VARIABLE,
+    about,
+    dataset_names,
+    describe,
+    load_dataset,
+)
+
+datasets_app = typer.Typer(
+    help=(
+        "Named datasets: those that come with scikit-learn, and the npz files in the folder "
+        f"named by the environment variable {FOLDER_VARIABLE}."
+    ),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@datasets_app.command("list")
+def list_datasets(as_json: AsJson = False) -> None:
+    """List every dataset that DATA may name."""
+    with said_plainly():
+        entries = [_summary(name) for name in dataset_names()]
+    if as_json:
+        print_json(entries)
+        return
+    table = plain_table(
+        "name", "samples", "features", "target", "source", numbers=("samples", "features")
+    )
+    for entry in entries:
+        table.add_row(*(Text(str(value)) for value in entry.values()))
+    terminal().print(table)
+
+
+@datasets_app.command("info")
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from 'datasets list'.")],
+    as_json: AsJson = False,
+) -> None:
+    """Describe one dataset: size, classes and how many samples each has, features."""
+    with said_plainly():
+        dataset = load_dataset(name)
+    facts = _facts(dataset)
+    if as_json:
+        print_json({**facts, "feature_names": list(dataset.feature_names)})
+        return
+    table = plain_table("", "")
+    table.show_header = False
+    for key, value in facts.items():
+        text = (
+            ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        )
+        table.add_row(Text(key), Text(str(text)))
+    table.add_row(Text("feature_names"), Text(shortened(dataset.feature_names)))
+    terminal().print(table)
+
+
+def _summary(name: str) -> dict[str, Any]:
+    """One line of the list. A damaged file in the folder must not hide the others."""
+    try:
+        dataset = load_dataset(name)
+    except DatasetError:
+        return _line(name, None, None, "cannot be read: see 'datasets info'")
+    return _line(name, dataset.n_samples, dataset.n_features, describe(dataset))
+
+
+def _line(name: str, n_samples: int | None, n_features: int | None, target: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "samples": n_samples,
+        "features": n_features,
+        "target": target,
+        "source": about(name),
+    }
+
+
+def _facts(dataset: Dataset) -> dict[str, Any]:
+    facts = _line(dataset.name, dataset.n_samples, dataset.n_features, describe(dataset))
+    facts["storage"] = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
+    facts["source"] = dataset.source
+    counts = _counts(dataset)
+    return {**facts, "counts": counts} if counts else facts
+
+
+def _counts(dataset: Dataset) -> dict[str, int]:
+    """Samples per class, or per label; nothing for numbers."""
+    kind = describe(dataset)
+    names = dataset.target_names
+    if kind.endswith("labels"):
+        labels = names or tuple(str(k) for k in range(dataset.y.shape[1]))
+        return {label: int(n) for label, n in zip(labels, dataset.y.sum(axis=0), strict=True)}
+    if kind.endswith("classes"):
+        values, n_each = np.unique(dataset.y, return_counts=True)
+        labels = names if names and len(names) == len(values) else tuple(map(str, values))
+        return {label: int(n) for label, n in zip(labels, n_each, strict=True)}
+    return {}

@@ -1,0 +1,7 @@
+"""X, wherever it lives: dense, memory-mapped or sparse, standardised without a copy."""
+
+from .base import Design
+from .convert import as_design
+from .wrappers import Standardized, WithConstant
+
+__all__ = ["Design", "Standardized", "WithConstant", "as_design"]

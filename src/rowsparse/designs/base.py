@@ -1,0 +1,86 @@
+"""What a solver may ask of X.
+
+A design is X (n samples by d features) behind few fast operations. Results are always float64
+arrays, whatever the storage; ``take`` is the only operation that makes a dense copy, and only of
+the columns asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+_OUTER_BLOCK_BYTES = 32 << 20
+
+
+class Design(ABC):
+    """X as an operator. Subclasses provide the four abstract methods; the rest is derived."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype  # of the storage: float32 bounds the accuracy that can be asked for
+
+    @abstractmethod
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        """X W for W (d x c)."""
+
+    @abstractmethod
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        """X' R for R (n x c)."""
+
+    @abstractmethod
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        """The named columns as a new dense float64 block in Fortran order."""
+
+    @abstractmethod
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        """Column sums ``sum_i weights_i (x_ij - centers_j)**2``; centers default to zero."""
+
+    def means(self, weights: np.ndarray) -> np.ndarray:
+        """Weighted column means."""
+        return self.rmatmul(weights[:, None])[:, 0] / weights.sum()
+
+    @abstractmethod
+    def constant_columns(self) -> np.ndarray:
+        """Which columns hold one value only (exactly)."""
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """``X_r' diag(weights) X_c`` of the centred columns, from dense blocks of them."""
+        left = self._centred_block(rows, centers)
+        if rows is columns:  # one block: BLAS then does half the work (syrk)
+            left *= np.sqrt(weights)[:, None]
+            return left.T @ left
+        right = self._centred_block(columns, centers)
+        right *= weights[:, None]
+        return left.T @ right
+
+    def outer(self, weights: np.ndarray) -> np.ndarray:
+        """``X diag(weights) X'`` (n x n, weights >= 0), summed over dense blocks of columns."""
+        n, d = self.shape
+        total = np.zeros((n, n))
+        used = np.flatnonzero(weights)
+        size = max(64, min(n, _OUTER_BLOCK_BYTES // (8 * n)))
+        for start in range(0, used.size, size):
+            columns = used[start : start + size]
+            block = self.take(columns)
+            block *= np.sqrt(weights[columns])
+            total += block @ block.T
+        return total
+
+    def _centred_block(self, columns: np.ndarray, centers: np.ndarray | None) -> np.ndarray:
+        block = self.take(columns)
+        if centers is not None:
+            block -= centers[columns]
+        return block
+
+
+def nonzero_rows(W: np.ndarray) -> np.ndarray:
+    """Indices of the rows of W with any nonzero entry."""
+    return np.flatnonzero(W.any(axis=1))

@@ -1,0 +1,55 @@
+"""X as a NumPy array or a memory map, in either order, float32 or float64."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import Design, nonzero_rows
+
+_BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
+
+
+class DenseDesign(Design):
+    """An array of float32 or float64; it is never copied as a whole and never written to."""
+
+    def __init__(self, X: np.ndarray):
+        contiguous = X.flags.c_contiguous or X.flags.f_contiguous
+        self.X = X if contiguous else np.ascontiguousarray(X)  # BLAS would copy at every product
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        used = nonzero_rows(W)
+        if 4 * used.size < self.shape[1]:
+            return self.take(used) @ W[used]
+        return (self.X @ W.astype(self.dtype, copy=False)).astype(float, copy=False)
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        return (self.X.T @ R.astype(self.dtype, copy=False)).astype(float, copy=False)
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        if self.X.flags.f_contiguous:
+            return self.X.T[columns].astype(float, copy=False).T
+        return np.asfortranarray(np.take(self.X, columns, axis=1), dtype=float)
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        n, d = self.shape
+        out = np.zeros(d)
+        by_columns = self.X.flags.f_contiguous and not self.X.flags.c_contiguous
+        length, other = (d, n) if by_columns else (n, d)
+        size = max(1, _BLOCK_BYTES // (8 * max(other, 1)))
+        for start in range(0, length, size):
+            part = slice(start, start + size)
+            rows, cols = (slice(None), part) if by_columns else (part, slice(None))
+            block = self.X[rows, cols].astype(float)
+            if centers is not None:
+                block -= centers[cols]
+            np.square(block, out=block)
+            out[cols] += weights[rows] @ block
+        return out
+
+    def constant_columns(self) -> np.ndarray:
+        suspects = np.flatnonzero((self.X[:16] == self.X[0]).all(axis=0))
+        constant = np.zeros(self.shape[1], dtype=bool)
+        constant[suspects] = [bool((self.X[:, j] == self.X[0, j]).all()) for j in suspects]
+        return constant

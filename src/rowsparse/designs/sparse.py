@@ -1,0 +1,65 @@
+"""X as a scipy CSC matrix or array; only the columns a solver takes ever become dense."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .base import Design, nonzero_rows
+
+
+class SparseDesign(Design):
+    """Compressed columns. Gram matrices come from sparse products, never from dense blocks."""
+
+    def __init__(self, X):
+        self.X = sparse.csc_array(X)
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        used = nonzero_rows(W)
+        if 4 * used.size < self.shape[1]:
+            return np.asarray(self.X[:, used] @ W[used], dtype=float)
+        return np.asarray(self.X @ W, dtype=float)
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        return np.asarray(self.X.T @ R, dtype=float)
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        return np.asfortranarray(self.X[:, columns].toarray(), dtype=float)
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        squared = sparse.csc_array(
+            (self.X.data.astype(float) ** 2, self.X.indices, self.X.indptr), shape=self.shape
+        )
+        out = squared.T @ weights
+        if centers is not None:
+            sums = self.X.T @ weights
+            out = out - 2 * centers * sums + centers**2 * weights.sum()
+        return np.maximum(out, 0.0)
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        left = self.X[:, rows].astype(float)
+        right = self.X[:, columns].astype(float)
+        weighted = right.multiply(weights[:, None]).tocsc()
+        G = (left.T @ weighted).toarray()
+        if centers is not None:
+            m_left, m_right = centers[rows], centers[columns]
+            sums_left, sums_right = left.T @ weights, right.T @ weights
+            G -= np.outer(m_left, sums_right) + np.outer(sums_left, m_right)
+            G += np.outer(m_left, m_right) * weights.sum()
+        return G
+
+    def constant_columns(self) -> np.ndarray:
+        """A column with any implicit zero is constant if all it stores is zero."""
+        stored = np.diff(self.X.indptr)
+        full = stored == self.shape[0]
+        lowest = self.X.min(axis=0).toarray().ravel()
+        highest = self.X.max(axis=0).toarray().ravel()
+        return np.where(full, lowest == highest, (lowest == 0) & (highest == 0))

@@ -1,0 +1,105 @@
+"""Designs that change X without copying or densifying it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import Design
+
+
+class Standardized(Design):
+    """(X - 1 means') / scales, applied on the fly."""
+
+    def __init__(self, base: Design, means: np.ndarray, scales: np.ndarray):
+        self.base, self.means_, self.scales = base, means, scales
+        self.shape, self.dtype = base.shape, base.dtype
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        scaled = W / self.scales[:, None]
+        return self.base.matmul(scaled) - self.means_ @ scaled
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        product = self.base.rmatmul(R) - np.outer(self.means_, R.sum(axis=0))
+        return product / self.scales[:, None]
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        block = self.base.take(columns)
+        block -= self.means_[columns]
+        block /= self.scales[columns]
+        return block
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        return self.base.squares(weights, self._base_centers(centers)) / self.scales**2
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        G = self.base.gram(rows, columns, weights, self._base_centers(centers))
+        G /= self.scales[rows][:, None]
+        G /= self.scales[columns]
+        return G
+
+    def constant_columns(self) -> np.ndarray:
+        return self.base.constant_columns()
+
+    def _base_centers(self, centers: np.ndarray | None) -> np.ndarray:
+        return self.means_ if centers is None else self.means_ + self.scales * centers
+
+
+class WithConstant(Design):
+    """X with a last column of ones: its row of W is the intercept."""
+
+    def __init__(self, base: Design):
+        self.base = base
+        self.shape, self.dtype = (base.shape[0], base.shape[1] + 1), base.dtype
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        return self.base.matmul(W[:-1]) + W[-1]
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        return np.vstack([self.base.rmatmul(R), R.sum(axis=0)])
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        features, is_constant = self._split(columns)
+        block = np.empty((self.shape[0], len(columns)), order="F")
+        block[:, ~is_constant] = self.base.take(features)
+        block[:, is_constant] = 1.0
+        return block
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        last = 0.0 if centers is None else centers[-1]
+        own = weights.sum() * (1.0 - last) ** 2
+        return np.append(self.base.squares(weights, None if centers is None else centers[:-1]), own)
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        if centers is not None:
+            return super().gram(rows, columns, weights, centers)
+        left, constant_left = self._split(rows)
+        right, constant_right = self._split(columns)
+        if rows is columns:
+            right = left
+        G = np.empty((len(rows), len(columns)))
+        G[np.ix_(~constant_left, ~constant_right)] = self.base.gram(left, right, weights)
+        if constant_left.any() or constant_right.any():
+            sums = self.base.means(weights) * weights.sum()
+            G[np.ix_(constant_left, ~constant_right)] = sums[right]
+            G[np.ix_(~constant_left, constant_right)] = sums[left][:, None]
+            G[np.ix_(constant_left, constant_right)] = weights.sum()
+        return G
+
+    def constant_columns(self) -> np.ndarray:
+        return np.append(self.base.constant_columns(), True)
+
+    def _split(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        is_constant = np.asarray(columns) == self.shape[1] - 1
+        return np.asarray(columns)[~is_constant], is_constant

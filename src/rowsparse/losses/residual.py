@@ -1,0 +1,95 @@
+r"""The l_{2,r} loss of the residual, robust to outlying samples for r < 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .base import Loss
+
+
+@dataclass(frozen=True)
+class ResidualLoss(Loss):
+    r"""``L(Z) = 1/(r n) sum_i s_i (|z_i - y_i|_2**2 + smoothing**2)**(r/2)``, 0 < r <= 2.
+
+    ``sample_weight`` s has mean one (None: all ones). The loss itself has ``smoothing=0``; solvers
+    work on smoothed copies, since for r < 2 it is not differentiable (r <= 1) or has unbounded
+    curvature at a residual of zero.
+    """
+
+    r: float = 2.0
+    sample_weight: np.ndarray | None = None
+    smoothing: float = 0.0
+
+    def smoothed(self, smoothing: float) -> ResidualLoss:
+        """The same loss with another smoothing; r = 2 needs none."""
+        return self if self.quadratic else replace(self, smoothing=smoothing)
+
+    @property
+    def convex(self) -> bool:
+        return self.r >= 1
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the majorizer is the loss itself."""
+        return self.r == 2
+
+    def weights(self, n: int) -> np.ndarray:
+        """The sample weights, ones if none were given."""
+        return np.ones(n) if self.sample_weight is None else self.sample_weight
+
+    def value(self, Z: np.ndarray, Y: np.ndarray) -> float:
+        return self.value_of_residual(Z - Y)
+
+    def value_of_residual(self, E: np.ndarray) -> float:
+        """The loss as a function of E = Z - Y."""
+        powers = self._squares(E) ** (self.r / 2)
+        if self.sample_weight is not None:
+            powers = self.sample_weight * powers
+        return float(powers.sum() / (self.r * len(E)))
+
+    def gradient(self, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        E = Z - Y
+        return E * (self.residual_weights(E) / len(E))[:, None]
+
+    def majorizer(self, Z: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.residual_weights(Z - Y), Y
+
+    def residual_weights(self, E: np.ndarray) -> np.ndarray:
+        """``h_i = s_i (|e_i|**2 + smoothing**2)**((r-2)/2)``; a zero residual gets weight zero
+        where the power is infinite (its minimum-norm subgradient)."""
+        if self.quadratic:
+            return self.weights(len(E))
+        squares = self._squares(E)
+        powers = np.zeros_like(squares)
+        np.power(squares, (self.r - 2) / 2, out=powers, where=squares > 0)
+        return powers if self.sample_weight is None else self.sample_weight * powers
+
+    def radial_loss_of_curvature(self, E: np.ndarray) -> np.ndarray:
+        """``kappa_i`` in the Hessian ``h_i/n (I - kappa_i e e'/|e|**2)`` of sample i."""
+        squares = np.einsum("ij,ij->i", E, E)
+        total = squares + self.smoothing**2
+        return (2 - self.r) * np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+
+    def dual_value(self, Theta: np.ndarray, Y: np.ndarray) -> float:
+        """``-L*(Theta)`` for the loss without smoothing: minus infinity outside the domain.
+
+        Theta is a point of the dual, at the optimum the gradient of the loss in Z (n x c).
+        Only for convex losses (r >= 1).
+        """
+        n = len(Theta)
+        scale = self.weights(n) / n
+        norms = np.sqrt(np.einsum("ij,ij->i", Theta, Theta))
+        linear = float(np.einsum("ij,ij->", Theta, Y))
+        if self.r == 1:
+            inside = np.all(norms <= scale * (1 + 1e-12))
+            return -linear if inside else -np.inf
+        q = self.r / (self.r - 1)
+        used = scale > 0
+        if np.any(norms[~used] > 0):
+            return -np.inf
+        return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
+
+    def _squares(self, E: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ij->i", E, E) + self.smoothing**2

@@ -1,0 +1,1 @@
+"""Pure functions on arrays: row norms, proximal maps, linear systems, compiled sweeps."""

@@ -1,0 +1,36 @@
+"""Norms of the rows of a matrix, and the largest of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def row_norms(W: np.ndarray) -> np.ndarray:
+    """Euclidean norm of every row; exact for entries from 1e-300 to 1e300.
+
+    Squares of entries near the ends of the range under- or overflow, so each row is first divided
+    by its largest entry whenever the plain sum of squares is not safely inside the range.
+    """
+    W = np.asarray(W)
+    squares = np.einsum("ij,ij->i", W, W)
+    tiny, huge = 1e-280, 1e280
+    if W.dtype == np.float32:
+        tiny, huge = 1e-30, 1e30
+    unsafe = ((squares < tiny) & (squares >= 0) & W.any(axis=1)) | (squares > huge)
+    norms = np.sqrt(squares)
+    if unsafe.any():
+        rows = W[unsafe]
+        largest = np.abs(rows).max(axis=1)
+        scaled = rows / largest[:, None]
+        norms[unsafe] = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    return norms
+
+
+def largest_first(scores: np.ndarray) -> np.ndarray:
+    """Indices from the largest score to the smallest; equal scores keep the lower index first."""
+    return np.argsort(-np.asarray(scores, dtype=float), kind="stable")
+
+
+def largest(scores: np.ndarray, k: int) -> np.ndarray:
+    """The indices of the k largest scores in increasing order; ties go to the lower index."""
+    return np.sort(largest_first(scores)[:k])

@@ -1,0 +1,163 @@
+r"""Block sweeps: minimise over one row of W after the other, each exactly.
+
+Both sweeps lower  ``1/2 tr(W'GW) - tr(B'W) + sum_j strength_j |w_j|_2**p``. The first keeps the
+gradient ``Q = G W - B`` of the quadratic up to date through the rows of G; the second keeps the
+weighted residual of the samples instead, for working sets too large for a Gram matrix.
+
+The loops are written once, in plain Python over NumPy rows. Small problems run them as they are;
+from ``COMPILED_FROM`` rows on numba compiles the same source (cached on disk, at first use and
+never at import). The choice depends on the size alone, so equal calls give equal bits.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+COMPILED_FROM = 64
+_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol):
+    """Sweep over ``rows`` with the Gram matrix; W and Q (m x c, Fortran order) change in place.
+
+    Stops after ``n_sweeps`` or when a sweep moves no row by more than ``tol`` in the scale
+    ``sqrt(G_jj) |dw_j|``. Returns that largest move of the last sweep.
+    """
+    return _kernel(_sweep_gram, len(rows))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol)
+
+
+def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol):
+    """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
+    kernel = _kernel(_sweep_samples, len(rows))
+    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol)
+
+
+def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
+    moved = 0.0
+    for _ in range(n_sweeps):
+        moved = 0.0
+        for j in rows:
+            curvature = G[j, j]
+            if curvature <= 0.0:
+                continue
+            delta, size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p)
+            if size > 0.0:
+                Wt[:, j] += delta
+                _add_outer(Qt, delta, G[j])
+                moved = max(moved, math.sqrt(curvature) * size)
+        if moved <= tol:
+            break
+    return moved
+
+
+def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
+    moved = 0.0
+    for _ in range(n_sweeps):
+        moved = 0.0
+        for j in rows:
+            curvature = curvatures[j]
+            if curvature <= 0.0:
+                continue
+            gradient = _rows_times(Rt, Xt[j])
+            delta, size = _row_step(Wt[:, j], gradient, curvature, strength[j], p)
+            if size > 0.0:
+                Wt[:, j] += delta
+                _add_outer(Rt, delta, Xt[j])
+                moved = max(moved, math.sqrt(curvature) * size)
+        if moved <= tol:
+            break
+    return moved
+
+
+def _row_step(w, gradient, curvature, strength, p):
+    """The exact minimiser over one row, as a change of it, and the norm of that change."""
+    z = w - gradient / curvature
+    squares = 0.0
+    for value in z:
+        squares += value * value
+    norm = math.sqrt(squares)
+    shrunk = _shrink_one(norm, strength / curvature, p)
+    if shrunk == 0.0:
+        delta = -w
+    else:
+        delta = z * (shrunk / norm) - w
+    squares = 0.0
+    for value in delta:
+        squares += value * value
+    return delta, math.sqrt(squares)
+
+
+def _shrink_one(z, rho, p):
+    """``numerics.shrink.shrink`` for one number (the same formulas, without array overhead)."""
+    if p == 1.0:
+        return max(z - rho, 0.0)
+    smallest = (2.0 * (1.0 - p) * rho) ** (1.0 / (2.0 - p))
+    if z <= smallest * (2.0 - p) / (2.0 * (1.0 - p)):
+        return 0.0
+    if p == 0.0 or rho == 0.0:
+        return z
+    relative = rho * z ** (p - 2.0)
+    s = 1.0
+    for _ in range(60):
+        power = relative * p * s ** (p - 2.0)
+        step = (s - 1.0 + power * s) / (1.0 + (p - 1.0) * power)
+        s -= step
+        if abs(step) <= 4e-16:
+            break
+    return z * s
+
+
+def _add_outer(At, delta, row):
+    At += delta[:, None] * row
+
+
+def _add_outer_loops(At, delta, row):
+    for k in range(delta.size):
+        for i in range(row.size):
+            At[k, i] += delta[k] * row[i]
+
+
+def _rows_times(At, row):
+    return At @ row
+
+
+def _rows_times_loops(At, row):
+    out = np.empty(At.shape[0])
+    for k in range(At.shape[0]):
+        total = 0.0
+        for i in range(row.size):
+            total += At[k, i] * row[i]
+        out[k] = total
+    return out
+
+
+def _kernel(function, n_rows):
+    """The compiled kernel for many rows, the plain function for few or without numba."""
+    if n_rows < COMPILED_FROM:
+        return function
+    return _compiled().get(function.__name__, function)
+
+
+@cache
+def _compiled() -> dict:
+    """Compile lazily; without numba, or where its cache cannot be written, still give an answer."""
+    try:
+        import numba
+        from numba.extending import overload, register_jitable
+    except ImportError:
+        return {}
+    overload(_add_outer, jit_options={"fastmath": _FASTMATH})(lambda At, delta, row: _add_outer_loops)
+    overload(_rows_times, jit_options={"fastmath": _FASTMATH})(lambda At, row: _rows_times_loops)
+    register_jitable(_shrink_one)
+    register_jitable(_row_step)
+
+    def compile_cached(function):
+        try:
+            return numba.njit(function, cache=True, nogil=True, fastmath=_FASTMATH)
+        except RuntimeError:  # no writable place for the cache (read-only image, no home)
+            return numba.njit(function, nogil=True, fastmath=_FASTMATH)
+
+    return {f.__name__: compile_cached(f) for f in (_sweep_gram, _sweep_samples)}

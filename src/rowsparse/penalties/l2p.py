@@ -1,0 +1,34 @@
+r"""The l_{2,p} penalty: ``alpha * sum_j |w_j|_2**p``, 0 <= p <= 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics import shrink as maps
+from .base import RowNormPenalty
+
+
+@dataclass(frozen=True)
+class L2p(RowNormPenalty):
+    """``alpha * sum_j factors_j |w_j|_2**p``; p = 0 counts the nonzero rows."""
+
+    p: float = 1.0
+
+    @property
+    def convex(self) -> bool:
+        return self.p == 1
+
+    def phi(self, t: np.ndarray) -> np.ndarray:
+        return np.where(t > 0, t**self.p, 0.0)
+
+    def dphi(self, t: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
+            return self.p * t ** (self.p - 1)
+
+    def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        return maps.shrink(z, rho, self.p)
+
+    def strength_to_zero(self, z: np.ndarray) -> np.ndarray:
+        return maps.strength_to_zero(z, self.p)

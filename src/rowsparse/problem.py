@@ -1,0 +1,254 @@
+"""The optimisation problem: X, Y, a loss and a penalty, and the certificate of any W."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .designs.base import Design
+from .designs.wrappers import WithConstant
+from .losses.residual import ResidualLoss
+from .numerics.rows import row_norms
+from .numerics.threads import blas_threads_for
+from .penalties.base import RowNormPenalty
+
+SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
+_SHARED = ("null_weights", "residual_scale", "sample_curvatures", "null_gradient")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one pass over X says about W."""
+
+    objective: float  # of the true problem, without smoothing
+    gradient: np.ndarray  # of the (smoothed) loss, one row per feature
+    scores: np.ndarray  # violation of every row, in units of the data
+    residual: np.ndarray  # E = X W - Y
+
+    @property
+    def violation(self) -> float:
+        """The largest score."""
+        return float(self.scores.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""``min over W of  L_r(X W - Y) + penalty(W)``.
+
+    With ``has_constant`` the last column of the design is a column of ones and the last row of W
+    the intercept: an unpenalised row like any other. Build one with ``Problem.build``.
+    """
+
+    design: Design
+    Y: np.ndarray
+    loss: ResidualLoss
+    penalty: RowNormPenalty
+    has_constant: bool = False
+
+    @classmethod
+    def build(
+        cls,
+        design: Design,
+        Y: np.ndarray,
+        loss: ResidualLoss,
+        penalty: RowNormPenalty,
+        fit_intercept: bool = True,
+    ) -> Problem:
+        """Add the intercept as a free row of W where one is wanted."""
+        if not fit_intercept:
+            return cls(design, Y, loss, penalty)
+        factors = np.ones(design.shape[1]) if penalty.factors is None else penalty.factors
+        penalty = replace(penalty, factors=np.append(factors, 0.0))
+        return cls(WithConstant(design), Y, loss, penalty, has_constant=True)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of W, the intercept's included."""
+        return self.design.shape[1]
+
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the features and the intercept (zeros if there is none)."""
+        return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
+
+    def with_penalty(self, penalty: RowNormPenalty) -> Problem:
+        """The same data under another penalty; what was computed about the data is kept."""
+        other = replace(self, penalty=penalty)
+        other.__dict__.update({k: self.__dict__[k] for k in _SHARED if k in self.__dict__})
+        return other
+
+    def with_alpha(self, alpha: float) -> Problem:
+        """The same problem at another strength of the penalty."""
+        return self.with_penalty(self.penalty.with_alpha(alpha))
+
+    @property
+    def convex(self) -> bool:
+        """Whether every local minimum is global."""
+        return self.loss.convex and self.penalty.convex
+
+    def objective(self, W: np.ndarray) -> float:
+        """The value that is minimised, without smoothing."""
+        return self.loss.value(self.design.matmul(W), self.Y) + self.penalty.value(W)
+
+    def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
+        """Gradient of the (smoothed) loss in W."""
+        loss = self.loss.smoothed(smoothing)
+        return self.design.rmatmul(loss.gradient(self.design.matmul(W), self.Y))
+
+    def evaluate(self, W: np.ndarray, smoothing: float | None = None) -> Evaluation:
+        """Objective, gradient and violation of W.
+
+        For r < 2 the violation is that of the quadratic majorizer at W with ``smoothing``
+        (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
+        """
+        loss = self.loss.smoothed(self.smoothing_floor if smoothing is None else smoothing)
+        with blas_threads_for(2.0 * self.Y.size * self.n_rows):
+            E = self.design.matmul(W) - self.Y
+            h = loss.residual_weights(E)
+            gradient = self.design.rmatmul(E * (h / len(E))[:, None])
+        L = self.curvatures(self.metric_weights(h))
+        scores = self.penalty.violation(W, gradient, L) / self.violation_scale
+        objective = self.loss.value_of_residual(E) + self.penalty.value(W)
+        return Evaluation(objective, gradient, scores, E)
+
+    def curvatures(self, h: np.ndarray) -> np.ndarray:
+        """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
+        if self.loss.quadratic:
+            return self.sample_curvatures
+        return self._clean_curvatures(self.design.squares(h) / len(h))
+
+    def metric_weights(self, h: np.ndarray) -> np.ndarray:
+        """The sample weights in which the violation is measured, given those of the majorizer.
+
+        For p < 1 they must be the majorizer's. For a convex problem any metric certifies, and
+        weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
+        at the weight of a residual of typical size.
+        """
+        if self.loss.quadratic or not self.convex:
+            return h
+        typical = self.residual_scale ** (self.loss.r - 2)
+        return np.minimum(h, typical * self.loss.weights(len(h)))
+
+    @cached_property
+    def sample_curvatures(self) -> np.ndarray:
+        """The curvatures under the plain sample weights."""
+        s = self.loss.weights(len(self.Y))
+        return self._clean_curvatures(self.design.squares(s) / len(s))
+
+    @staticmethod
+    def _clean_curvatures(L: np.ndarray) -> np.ndarray:
+        # what rounding leaves of a constant column is no curvature
+        return np.where(L > 1e-20 * L.max(initial=0.0), L, 0.0)
+
+    @cached_property
+    def null_weights(self) -> np.ndarray:
+        """The best W whose penalised rows are all zero."""
+        W = np.zeros((self.n_rows, self.Y.shape[1]))
+        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        if free.size:
+            W[free] = _unpenalised_fit(self.design.take(free), self.Y, self.loss)
+        return W
+
+    @cached_property
+    def residual_scale(self) -> float:
+        """Root mean square of the null model's residual: the size of what is to be explained."""
+        E = self.design.matmul(self.null_weights) - self.Y
+        size = np.sqrt(2 * ResidualLoss(2.0, self.loss.sample_weight).value_of_residual(E))
+        return float(size) if size > 0 else 1.0
+
+    @property
+    def smoothing_floor(self) -> float:
+        """The smoothing under which results are certified."""
+        return SMOOTHING_FLOOR * self.residual_scale
+
+    @property
+    def violation_scale(self) -> float:
+        """What makes ``sqrt(L_j) |dw_j|`` a pure number."""
+        return self.residual_scale ** (self.loss.r / 2)
+
+    @cached_property
+    def null_gradient(self) -> np.ndarray:
+        """Gradient of the loss at the null model."""
+        return self.gradient(self.null_weights, self.smoothing_floor)
+
+    def alpha_max(self) -> float:
+        """The smallest alpha at which no single penalised row leaves zero.
+
+        For convex problems the solution is zero from here on; for p < 1 zero is then optimal in
+        every single row.
+        """
+        loss = self.loss.smoothed(self.smoothing_floor)
+        E = self.design.matmul(self.null_weights) - self.Y
+        return self.penalty.alpha_max(
+            self.null_gradient, self.curvatures(loss.residual_weights(E))
+        )
+
+    def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
+        """Objective minus a lower bound on it; None where the problem is not convex.
+
+        The dual point is the gradient of the loss, made orthogonal to the unpenalised columns and
+        scaled into the feasible set.
+        """
+        if not self.convex or self.penalty.alpha == 0:
+            return None
+        loss, E = self.loss.smoothed(self.smoothing_floor), evaluation.residual
+        Theta = E * (loss.residual_weights(E) / len(E))[:, None]
+        Theta, G = self._orthogonal_to_free(Theta, evaluation.gradient)
+        strength = self.penalty.strength(self.n_rows)
+        bound = (strength > 0) & np.isfinite(strength)
+        excess = (row_norms(G[bound]) / strength[bound]).max(initial=0.0)
+        dual = _best_scaled_dual(self.loss, Theta, self.Y, excess)
+        return max(evaluation.objective - dual, 0.0)
+
+    def _orthogonal_to_free(self, Theta, G):
+        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        if not free.size:
+            return Theta, G
+        F = self.design.take(free)
+        SF = F * self.loss.weights(len(F))[:, None]
+        correction = np.linalg.lstsq(F.T @ SF, F.T @ Theta, rcond=None)[0]
+        Theta = Theta - SF @ correction
+        if np.abs(correction).max() > 1e-14 * self.residual_scale ** (self.loss.r - 1):
+            G = self.design.rmatmul(Theta)
+        return Theta, G
+
+
+def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+    """Minimise the loss over the coefficients of few dense columns, by reweighted least squares."""
+    B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
+    if loss.quadratic:
+        return B
+    size = np.sqrt(np.mean((F @ B - Y) ** 2)) or 1.0
+    for smoothing in size * np.logspace(-1, np.log10(SMOOTHING_FLOOR), 8):
+        smoothed = loss.smoothed(smoothing)
+        for _ in range(200):
+            previous = B
+            B = _weighted_least_squares(F, Y, smoothed.residual_weights(F @ B - Y))
+            if np.abs(B - previous).max() <= 1e-13 * size:
+                break
+    return B
+
+
+def _weighted_least_squares(F: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
+    root = np.sqrt(h)[:, None]
+    return np.linalg.lstsq(root * F, root * Y, rcond=None)[0]
+
+
+def _best_scaled_dual(loss: ResidualLoss, Theta, Y, excess: float) -> float:
+    """The largest dual value over the multiples of Theta that are feasible."""
+    largest = 1.0 / excess if excess > 0 else np.inf
+    gain = -float(np.einsum("ij,ij->", Theta, Y))
+    if gain <= 0:
+        return 0.0
+    if loss.r == 1:
+        scale = loss.weights(len(Theta)) / len(Theta)
+        norms = row_norms(Theta)
+        used = scale > 0
+        inside = (norms[used] / scale[used]).max(initial=0.0)
+        step = min(largest, 1.0 / inside if inside > 0 else np.inf)
+    else:
+        q = loss.r / (loss.r - 1)
+        cost = q * (gain - loss.dual_value(Theta, Y))  # q * sum of (s/n)^(1-q) |theta|^q / q
+        step = min(largest, (gain / cost) ** (1 / (q - 1)))
+    return loss.dual_value(step * Theta, Y)

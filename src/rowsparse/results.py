@@ -1,0 +1,177 @@
+"""Results are values: plain data about the point that was returned, saved without pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from pathlib import Path as FilePath
+
+import numpy as np
+
+
+class Status(Enum):
+    """How a run ended; ``advice`` says what to do about it."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "out of iterations"
+    TIME_LIMIT = "out of time"
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled"
+    NOT_FINITE = "not finite"
+
+    @property
+    def advice(self) -> str:
+        """One sentence that tells a user what would help."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Status.CONVERGED: "Nothing to do.",
+    Status.MAX_ITER: "Raise the solver's max_iter, or its tol if this accuracy is enough.",
+    Status.TIME_LIMIT: "Raise the solver's time_limit, or its tol if this accuracy is enough.",
+    Status.INTERRUPTED: "The best point so far was kept; fit again for the full accuracy.",
+    Status.STALLED: "No further progress in this precision; raise tol, or pass float64 data.",
+    Status.NOT_FINITE: "Numbers overflowed; rescale X and y, or use standardize=True.",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a history."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    violation: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver returns. Every number is about the returned W and intercept.
+
+    ``violation`` is the certificate: the largest change that exact minimisation over a single row
+    would still make, in units of the data. ``gap`` bounds the distance of the objective to the
+    optimum where the problem is convex, and is None elsewhere.
+    """
+
+    W: np.ndarray  # features x outputs
+    intercept: np.ndarray  # outputs
+    objective: float
+    violation: float
+    gap: float | None
+    tol: float
+    status: Status
+    n_iter: int
+    seconds: float
+    history: tuple[Step, ...]
+    solver: str
+    start: str = "given"
+    starts: dict[str, float] = field(default_factory=dict)  # objective reached from each start
+
+    @property
+    def converged(self) -> bool:
+        """Whether the run met its tolerance."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Indices of the nonzero rows of W."""
+        return np.flatnonzero(self.W.any(axis=1))
+
+    @property
+    def relative_gap(self) -> float | None:
+        """The gap as a fraction of the objective."""
+        if self.gap is None:
+            return None
+        return self.gap / abs(self.objective) if self.objective else self.gap
+
+    def __str__(self) -> str:
+        gap = "" if self.gap is None else f", gap {self.gap:.2g}"
+        return (
+            f"{self.status.value}: objective {self.objective:.8g}, violation {self.violation:.2g}"
+            f"{gap}, {self.rows.size} of {len(self.W)} rows, {self.n_iter} iterations, "
+            f"{self.seconds:.3g} s ({self.solver}, start {self.start})"
+        )
+
+    def save(self, file) -> None:
+        """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
+        facts = {
+            k: getattr(self, k)
+            for k in ("objective", "violation", "gap", "tol", "n_iter", "seconds", "solver")
+        }
+        facts |= {"start": self.start, "starts": self.starts, "status": self.status.value}
+        facts["history"] = [asdict(step) for step in self.history]
+        _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
+
+    @classmethod
+    def load(cls, file) -> Solution:
+        """Read what ``save`` wrote."""
+        arrays = _read_npz(file, ("facts", "W", "intercept"))
+        facts = json.loads(str(arrays["facts"]))
+        facts["status"] = Status(facts["status"])
+        facts["history"] = tuple(Step(**step) for step in facts["history"])
+        return cls(W=arrays["W"], intercept=arrays["intercept"], **facts)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Solutions along a decreasing grid of alpha."""
+
+    alphas: np.ndarray
+    solutions: tuple[Solution, ...]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __getitem__(self, i: int) -> Solution:
+        return self.solutions[i]
+
+    @property
+    def n_rows(self) -> np.ndarray:
+        """Number of nonzero rows at every alpha."""
+        return np.array([solution.rows.size for solution in self.solutions], dtype=int)
+
+    @property
+    def objectives(self) -> np.ndarray:
+        """Objective at every alpha."""
+        return np.array([solution.objective for solution in self.solutions])
+
+    @property
+    def entered(self) -> np.ndarray:
+        """For every feature the largest alpha on the grid at which its row is nonzero, else NaN."""
+        first = np.full(len(self.solutions[0].W), np.nan)
+        for alpha, solution in zip(self.alphas[::-1], self.solutions[::-1], strict=True):
+            first[solution.rows] = alpha
+        return first
+
+
+def _write_npz(file, **arrays) -> None:
+    target = FilePath(file)
+    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez_compressed(stream, **arrays)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _read_npz(file, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    problem = f"Expected a result saved by rowsparse, got {str(file)!r}, which"
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            missing = [name for name in names if name not in archive.files]
+            if missing:
+                raise ValueError(f"{problem} lacks {', '.join(missing)}; save it again.")
+            return {name: archive[name] for name in names}
+    except (OSError, EOFError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) or str(error).startswith("Expected"):
+            raise
+        raise ValueError(f"{problem} cannot be read ({error}); save it again.") from error
+    except Exception as error:  # zipfile.BadZipFile and zlib errors of a truncated archive
+        raise ValueError(f"{problem} is damaged ({error}); save it again.") from error

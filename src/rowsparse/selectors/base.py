@@ -1,0 +1,303 @@
+"""The one fit of all selectors that solve a Problem."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..designs import Design, Standardized, as_design
+from ..losses import ResidualLoss
+from ..numerics.rows import largest_first, row_norms
+from ..paths import path_to_k
+from ..penalties import RowNormPenalty
+from ..problem import Problem
+from ..results import Path, Solution
+from ..solvers import Solver, choose, solve
+from ..targets import Target
+from .frames import selection_frame
+from .inputs import as_target, check_feature_weights, check_k, check_number, check_sample_weight
+
+DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
+
+
+class RowSelector(SelectorMixin, BaseEstimator):
+    """Selects the features whose rows of W a penalised problem leaves nonzero.
+
+    Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
+    """
+
+    alpha: float | None
+    n_features_to_select: int | None
+    fit_intercept: bool
+    standardize: bool
+    init: Any
+    solver: Any
+    feature_weights: Any
+    task: str
+
+    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
+        raise NotImplementedError
+
+    def _penalty(self, alpha: float, factors: np.ndarray | None) -> RowNormPenalty:
+        raise NotImplementedError
+
+    def fit(self, X, y, sample_weight=None):
+        """Solve the problem and keep the selected features.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
+        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
+        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
+        """
+        data = _Data.of(self, X, y, sample_weight)
+        k = check_k(self.n_features_to_select, data.design.shape[1])
+        problem, solver = data.problem(self), self._solver()
+        alpha, solution, path = self._solve(problem, solver, k)
+        if not solution.converged:
+            warnings.warn(_not_converged(solution), ConvergenceWarning, stacklevel=2)
+        self._set_fitted(data, problem, solution, alpha, k, path)
+        return self
+
+    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[Problem, Solver]:
+        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
+        data = _Data.of(self, X, y, sample_weight)
+        problem = data.problem(self)
+        solver = self._solver()
+        return problem, choose(problem)[0] if solver is None else solver
+
+    def to_frame(self):
+        """One line per feature, best first, as a pandas (or else polars) data frame.
+
+        Columns: name, rank, score, selected, a coefficient per class or output, and the alpha at
+        which the feature entered the path (NaN where no path was followed or it never entered).
+        """
+        check_is_fitted(self)
+        return selection_frame(self)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+    def _solver(self) -> Solver | None:
+        if isinstance(self.solver, Solver):
+            _check_solver(self.solver)
+            return self.solver
+        if self.solver == "auto":
+            return None
+        raise TypeError(
+            "Expected solver to be 'auto' or an object from rowsparse.solvers such as "
+            f"BlockDescent(tol=1e-8), got solver={self.solver!r}."
+        )
+
+    def _solve(self, problem: Problem, solver: Solver | None, k: int | None):
+        solver = choose(problem)[0] if solver is None else solver
+        if self.alpha is None and k is not None:
+            return path_to_k(problem, solver, k, self.init)
+        alpha = self.alpha
+        if alpha is None:
+            alpha = DEFAULT_FRACTION * problem.alpha_max()
+        return alpha, solve(problem.with_alpha(alpha), solver, self.init), None
+
+    def _set_fitted(
+        self,
+        data: _Data,
+        problem: Problem,
+        solution: Solution,
+        alpha: float,
+        k: int | None,
+        path: Path | None,
+    ) -> None:
+        dtype = data.design.dtype
+        W = solution.W / data.scales[:, None]
+        self.coef_ = W.T.astype(dtype)
+        self.intercept_ = (solution.intercept - data.means @ W).astype(dtype)
+        self.scores_ = row_norms(solution.W)
+        order = largest_first(self.scores_)
+        self.ranking_ = np.empty(order.size, dtype=int)
+        self.ranking_[order] = np.arange(1, order.size + 1)
+        self.support_ = _support(problem.with_alpha(alpha), solution, k)
+        self.alpha_ = float(alpha)
+        self.solution_ = solution
+        self.n_iter_ = max(solution.n_iter, 1)
+        self.entered_alpha_ = np.full(order.size, np.nan) if path is None else path.entered
+        self.output_names_ = data.target.output_names
+        if data.target.classes is not None:
+            self.classes_ = data.target.classes
+
+
+class _Data:
+    """Validated input: the design as the penalty sees it, the target, weights and factors."""
+
+    def __init__(self, design: Design, target: Target, weights, means, scales, factors):
+        self.design, self.target, self.weights = design, target, weights
+        self.means, self.scales, self.factors = means, scales, factors
+
+    @classmethod
+    def of(cls, selector: RowSelector, X, y, sample_weight) -> _Data:
+        _check_parameters(selector)
+        X, y = _validated(selector, X, y)
+        s = check_sample_weight(sample_weight, X.shape[0])
+        factors = check_feature_weights(
+            selector.feature_weights, X.shape[1], getattr(selector, "feature_names_in_", None)
+        )
+        if s is not None and not s.all():
+            X, y, s = X[s > 0], y[s > 0], s[s > 0]  # a weight of zero is a row that is not there
+        target = as_target(y, selector.task)
+        s = None if s is None else s / s.mean()
+        return cls._standardized(selector, as_design(X), target, s, factors)
+
+    @classmethod
+    def _standardized(cls, selector: RowSelector, design: Design, target, s, factors) -> _Data:
+        n, d = design.shape
+        weights = np.ones(n) if s is None else s
+        means, scales = np.zeros(d), np.ones(d)
+        constant = design.constant_columns()
+        if selector.fit_intercept or selector.standardize:
+            means = design.means(weights)
+            spread = np.sqrt(design.squares(weights, means) / n)
+            constant |= spread <= 10 * np.finfo(design.dtype).eps * np.abs(means)
+            if selector.standardize:
+                scales = np.where(constant, 1.0, spread)
+            if not selector.fit_intercept:
+                means = np.zeros(d)
+        factors = np.ones(d) if factors is None else factors.copy()
+        factors[constant] = np.inf
+        if np.isinf(factors).all():
+            raise ValueError(
+                "Expected some column of X that varies and may be selected, got only constant "
+                "or excluded columns."
+            )
+        changed = means.any() or selector.standardize
+        design = Standardized(design, means, scales) if changed else design
+        return cls(design, target, s, means, scales, factors)
+
+    def problem(self, selector: RowSelector) -> Problem:
+        penalty = selector._penalty(1.0 if selector.alpha is None else selector.alpha, self.factors)
+        loss = selector._loss(self.weights)
+        problem = Problem.build(self.design, self.target.Y, loss, penalty, selector.fit_intercept)
+        _check_init(selector.init, (self.design.shape[1], self.target.Y.shape[1]))
+        return problem
+
+
+def _validated(selector: RowSelector, X, y):
+    if y is None:
+        raise ValueError(
+            f"{type(selector).__name__} requires y to be passed, but the target y is None."
+        )
+    if not sparse.issparse(X) and not hasattr(X, "__dataframe__"):
+        shape = np.shape(y)
+        if len(shape) > 2:
+            raise ValueError(f"Expected y with one or two dimensions, got {len(shape)}.")
+    return validate_data(
+        selector,
+        X,
+        y,
+        accept_sparse="csc",
+        dtype=[np.float64, np.float32],
+        multi_output=True,
+        ensure_min_samples=2,
+    )
+
+
+def _check_parameters(selector: RowSelector) -> None:
+    if selector.alpha is not None:
+        check_number("alpha", selector.alpha, 0.0, np.inf)
+    for name in ("p", "r"):
+        if hasattr(selector, name):
+            value, low = getattr(selector, name), 0.0
+            check_number(name, value, low, 2.0 if name == "r" else 1.0, low_open=name == "r")
+    for name in ("fit_intercept", "standardize"):
+        if not isinstance(getattr(selector, name), bool | np.bool_):
+            raise TypeError(
+                f"Expected {name} to be True or False, got {name}={getattr(selector, name)!r}."
+            )
+
+
+def _check_init(init, shape: tuple[int, int]) -> None:
+    if isinstance(init, str):
+        if init not in ("zero", "irls", "convex", "best"):
+            raise ValueError(
+                f"Expected init to be 'zero', 'irls', 'convex', 'best' or an array, got {init!r}."
+            )
+        return
+    array = np.asarray(init, dtype=float)
+    if array.shape != shape:
+        raise ValueError(
+            f"Expected init as an array of shape {shape} (features × outputs), got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError("Expected a finite init array, got NaN or infinity in it.")
+
+
+def _check_solver(solver: Solver) -> None:
+    check_number("solver.tol", solver.tol, 0.0, np.inf, low_open=True)
+    if solver.max_iter < 1:
+        raise ValueError(f"Expected solver.max_iter >= 1, got {solver.max_iter!r}.")
+    if solver.time_limit is not None:
+        check_number("solver.time_limit", solver.time_limit, 0.0, np.inf)
+
+
+def _support(problem: Problem, solution: Solution, k: int | None) -> np.ndarray:
+    """The nonzero rows, or exactly k: the largest, then those with the steepest gradient."""
+    scores = row_norms(solution.W)
+    if k is None:
+        support = scores > 0
+        if not support.any():
+            warnings.warn(
+                f"No feature was selected at alpha={problem.penalty.alpha:g}; "
+                "lower alpha or set n_features_to_select.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return support
+    d = len(scores)
+    eligible = (problem.sample_curvatures[:d] > 0) & ~problem.penalty.excluded(problem.n_rows)[:d]
+    always = problem.penalty.free(problem.n_rows)[:d] & eligible
+    order = _order_for_k(problem, solution, scores, always)
+    order = order[eligible[order]]
+    if order.size < k:
+        warnings.warn(
+            f"Expected {k} features, got {order.size}: the other columns of X are constant "
+            "or excluded.",
+            UserWarning,
+            stacklevel=4,
+        )
+    support = np.zeros(d, dtype=bool)
+    support[order[:k]] = True
+    return support
+
+
+def _order_for_k(problem: Problem, solution: Solution, scores, always) -> np.ndarray:
+    """Always-in features first, then by row norm, then (zero rows) by the size of the gradient."""
+    pulls = np.zeros(len(scores))
+    if np.count_nonzero(scores) < len(scores):
+        W = solution.W
+        if problem.has_constant:
+            W = np.vstack([W, solution.intercept])
+        pulls = row_norms(problem.evaluate(W).gradient)[: len(scores)]
+    return np.lexsort((np.arange(len(scores)), -pulls, -scores, ~always))
+
+
+def _not_converged(solution: Solution) -> str:
+    return (
+        f"The solver stopped {solution.status.value} after {solution.n_iter} iterations and "
+        f"{solution.seconds:.3g} s: violation {solution.violation:.2g}, wanted "
+        f"{solution.tol:.2g}. {solution.status.advice}"
+    )

@@ -1,0 +1,178 @@
+"""Checks of what users pass in: one clear sentence each (expected, got, what to do)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from ..targets import Target, indicator_target, labels_target, numbers_target
+
+
+def check_number(name: str, value, low: float, high: float, low_open: bool = False) -> float:
+    """A real number in a range."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    inside = real and (low < value if low_open else low <= value) and value <= high
+    if not inside or np.isnan(value) or (np.isinf(value) and not np.isinf(high)):
+        bracket = "(" if low_open else "["
+        span = f"{bracket}{low:g}, {high:g}]" if np.isfinite(high) else f"a finite number >= {low:g}"
+        raise _error(real, f"Expected {name} in {span}, got {name}={value!r}.")
+    if np.isinf(value):
+        raise ValueError(f"Expected {name} to be a finite number >= {low:g}, got {name}={value!r}.")
+    return float(value)
+
+
+def _error(right_type: bool, message: str) -> Exception:
+    return ValueError(message) if right_type else TypeError(message)
+
+
+def check_k(k, n_features: int) -> int | None:
+    """The number of features to select: None or an integer from 1 to the number of columns."""
+    if k is None:
+        return None
+    if not isinstance(k, Integral) or isinstance(k, bool):
+        raise TypeError(
+            f"Expected n_features_to_select to be an integer or None, got {k!r}; "
+            f"pass a number from 1 to {n_features}."
+        )
+    if not 1 <= k <= n_features:
+        raise ValueError(
+            f"Expected n_features_to_select from 1 to {n_features} (the columns of X), got {k}."
+        )
+    return int(k)
+
+
+def check_sample_weight(sample_weight, n: int) -> np.ndarray | None:
+    """Weights >= 0, one per sample, not all zero; scaled to mean one over those that count."""
+    if sample_weight is None:
+        return None
+    s = np.asarray(sample_weight, dtype=float)
+    if s.ndim == 0:
+        s = np.full(n, float(s))
+    if s.shape != (n,):
+        raise ValueError(
+            f"Expected sample_weight with one number per sample, shape ({n},), got shape {s.shape}."
+        )
+    if not np.isfinite(s).all():
+        raise ValueError("Expected finite sample_weight, got NaN or infinity in it.")
+    if (s < 0).any():
+        raise ValueError(
+            f"Expected sample_weight >= 0, got negative values (smallest {s.min():g})."
+        )
+    if not s.any():
+        raise ValueError("Expected some positive sample_weight, got zero for every sample.")
+    return s
+
+
+def check_feature_weights(feature_weights, n_features: int, names) -> np.ndarray | None:
+    """One factor >= 0 per feature (0: always in, infinity: never), from an array or by name."""
+    if feature_weights is None:
+        return None
+    if isinstance(feature_weights, Mapping):
+        feature_weights = _weights_by_name(feature_weights, n_features, names)
+    weights = np.asarray(feature_weights, dtype=float)
+    if weights.shape != (n_features,):
+        raise ValueError(
+            f"Expected feature_weights with one number per column of X, shape ({n_features},), "
+            f"got shape {weights.shape}."
+        )
+    if np.isnan(weights).any() or (weights < 0).any():
+        raise ValueError(
+            "Expected feature_weights >= 0 (0 = always in, inf = never), "
+            "got negative values or NaN in it."
+        )
+    if np.isinf(weights).all():
+        raise ValueError(
+            "Expected feature_weights that leave some column of X, got inf (never) for all of them."
+        )
+    return weights
+
+
+def _weights_by_name(mapping: Mapping, n_features: int, names) -> np.ndarray:
+    if names is None:
+        raise ValueError(
+            "Expected X with column names when feature_weights is a mapping, got an array; "
+            "pass a DataFrame, or feature_weights as an array."
+        )
+    position = {name: j for j, name in enumerate(names)}
+    unknown = [name for name in mapping if name not in position]
+    if unknown:
+        raise ValueError(
+            f"Expected feature_weights for columns of X, got unknown names {unknown[:5]!r}."
+        )
+    weights = np.ones(n_features)
+    for name, weight in mapping.items():
+        weights[position[name]] = weight
+    return weights
+
+
+def as_target(y, task: str) -> Target:
+    """Labels, an indicator matrix or numbers: ``type_of_target`` decides unless task says so."""
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(
+            f"Expected task to be 'auto', 'classification' or 'regression', got task={task!r}."
+        )
+    y = np.asarray(y)
+    if y.ndim > 2 or y.ndim == 0:
+        raise ValueError(f"Expected y with one or two dimensions, got {y.ndim}.")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.dtype == object and y.ndim == 1:
+        _check_one_type(y)
+    kind = type_of_target(y, input_name="y")
+    if kind.startswith("unknown"):
+        raise ValueError(
+            f"Expected y as labels, a label-indicator matrix or numbers, got dtype {y.dtype}; "
+            "unknown label type."
+        )
+    if task == "regression" or (task == "auto" and not _is_labels(y, kind)):
+        return _numbers(y)
+    if y.ndim == 2:
+        if not _is_indicator(y, kind):
+            raise ValueError(
+                "Expected y as a vector of labels or a 0/1 indicator matrix for "
+                f"task='classification', got {kind} of shape {y.shape}."
+            )
+        return indicator_target(y)
+    if kind.startswith("continuous"):
+        raise ValueError(
+            "Expected class labels for task='classification', got continuous numbers in y."
+        )
+    return labels_target(y)
+
+
+def _check_one_type(y: np.ndarray) -> None:
+    kinds = {str if isinstance(label, str) else Real if isinstance(label, Real) else type(label) for label in y}
+    if len(kinds) > 1:
+        names = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"Expected class labels of one type, got a mix of {', '.join(names)} in y; "
+            "convert them with y.astype(str)."
+        )
+
+
+def _is_labels(y: np.ndarray, kind: str) -> bool:
+    return kind in ("binary", "multiclass") if y.ndim == 1 else _is_indicator(y, kind)
+
+
+def _is_indicator(y: np.ndarray, kind: str) -> bool:
+    if kind != "multilabel-indicator":
+        return False
+    return set(np.unique(y).tolist()) <= {0, 1} or set(np.unique(y).tolist()) <= {-1, 1}
+
+
+def _numbers(y: np.ndarray) -> Target:
+    try:
+        target = numbers_target(y)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Expected numbers in y for task='regression', got dtype {y.dtype}."
+        ) from None
+    if np.all(target.Y == target.Y[0]):
+        raise ValueError(
+            "Expected y with more than one value, got a constant target; "
+            "there is nothing to select features for."
+        )
+    return target

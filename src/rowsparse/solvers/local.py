@@ -1,0 +1,167 @@
+r"""The loss restricted to a working set of rows, in the form that is cheapest to descend on.
+
+``GramModel`` (r = 2) keeps the Gram matrix of the working set and the gradient ``Q``;
+``SampleModel`` (any r) keeps the dense block of columns and the residual, and its Newton systems
+are solved in the smaller of the two spaces. Both hold the current rows ``W`` (m x c, Fortran order)
+and change them in place; neither knows the penalty beyond the strengths handed to a sweep.
+``curvatures`` are those of the majorizer along each row, ``metric`` those of the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..losses.residual import ResidualLoss
+from ..numerics.sweep import sweep_gram, sweep_samples
+
+LARGEST_RADIAL = 3000
+
+Solve = Callable[[np.ndarray], np.ndarray]
+
+
+class GramModel:
+    """Squared loss through the Gram matrix G of the working set; Q = gradient at W."""
+
+    def __init__(self, G: np.ndarray, W: np.ndarray, Q: np.ndarray):
+        self.G = G
+        self.W = np.array(W, order="F")
+        self.Q = np.array(Q, order="F")
+        self.curvatures = self.metric = np.ascontiguousarray(np.diagonal(G))
+
+    def gradient(self) -> np.ndarray:
+        return self.Q
+
+    def sweep(self, strength: np.ndarray, p: float, rows: np.ndarray, n_sweeps: int, tol: float):
+        return sweep_gram(self.G, self.Q, self.W, strength, p, rows, n_sweeps, tol)
+
+    def focus(self, support: np.ndarray) -> None:
+        """Prepare Newton steps on the named rows."""
+        self.support = support
+        whole = support.size == len(self.G)
+        self.G_support = self.G if whole else self.G[np.ix_(support, support)]
+
+    def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
+        """The loss's Hessian on the focused rows; its damping concerns only r < 2."""
+        return self.G_support @ D
+
+    def preconditioner(self, diagonal: np.ndarray) -> Solve:
+        """Solve with ``G_SS + diag(diagonal)``."""
+        return _cholesky_solver(self.G_support.copy(), diagonal)
+
+    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
+        """Solve with the Hessian restricted to multiples of one direction per row."""
+        return _cholesky_solver(self.G_support * (directions @ directions.T), diagonal)
+
+    def along(self, D: np.ndarray) -> float:
+        """The change of the loss from W to W + D (D on the focused rows)."""
+        self.GD = self.G[:, self.support] @ D
+        slope = float(np.vdot(self.Q[self.support], D))
+        return slope + float(np.vdot(D, self.GD[self.support])) / 2
+
+    def move(self, D: np.ndarray) -> None:
+        """W += D on the focused rows, after ``along(D)``."""
+        self.W[self.support] += D
+        self.Q += self.GD
+
+
+class SampleModel:
+    """Any l_{2,r} loss through the dense block X of the working set and the residual E."""
+
+    def __init__(self, X, W, E, loss: ResidualLoss, metric_weights: Callable):
+        self.X = X
+        self.metric_weights = metric_weights
+        self.W = np.array(W, order="F")
+        self.E = np.array(E, order="F")
+        self.loss = loss
+        self._reweigh()
+
+    def _reweigh(self) -> None:
+        """Weigh the samples by the majorizer at the current residual."""
+        if self.loss.quadratic and hasattr(self, "root"):
+            self.E_weighted = self.E * self.root
+            return
+        h = self.loss.residual_weights(self.E)
+        self.root = np.sqrt(h / len(h))[:, None]
+        self.X_weighted = self.X * self.root
+        self.E_weighted = self.E * self.root
+        self.curvatures = np.einsum("ij,ij->j", self.X_weighted, self.X_weighted)
+        metric = self.metric_weights(h)
+        self.metric = self.curvatures if metric is h else metric @ self.X**2 / len(h)
+
+    def gradient(self) -> np.ndarray:
+        return self.X_weighted.T @ self.E_weighted
+
+    def sweep(self, strength: np.ndarray, p: float, rows: np.ndarray, n_sweeps: int, tol: float):
+        X, E, W = self.X_weighted, self.E_weighted, self.W
+        before = W.copy()
+        moved = sweep_samples(X, E, W, self.curvatures, strength, p, rows, n_sweeps, tol)
+        changed = np.flatnonzero((before != W).any(axis=1))
+        self.E += self.X[:, changed] @ (W[changed] - before[changed])
+        self._reweigh()
+        return moved
+
+    def focus(self, support: np.ndarray) -> None:
+        self.support = support
+        self.X_support = self.X_weighted[:, support]
+        self.radial_loss = self.loss.radial_loss_of_curvature(self.E)
+        norms = np.sqrt(np.einsum("ij,ij->i", self.E, self.E))[:, None]
+        self.directions = np.divide(self.E, norms, out=np.zeros_like(self.E), where=norms > 0)
+
+    def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
+        V = self.X_support @ D
+        if not self.loss.quadratic:
+            along = undamped * self.radial_loss * np.einsum("ij,ij->i", self.directions, V)
+            V -= along[:, None] * self.directions
+        return self.X_support.T @ V
+
+    def preconditioner(self, diagonal: np.ndarray) -> Solve:
+        """Solve with ``X_S'X_S + diag(diagonal)``; n x n by Woodbury when S is larger than n."""
+        X = self.X_support
+        n, m = X.shape
+        if m <= n:
+            return _cholesky_solver(X.T @ X, diagonal)
+        floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
+        inverse = 1.0 / np.maximum(diagonal, floor)
+        solve_samples = _cholesky_solver((X * inverse) @ X.T, np.ones(n))
+
+        def solve(B: np.ndarray) -> np.ndarray:
+            scaled = inverse[:, None] * B
+            return scaled - inverse[:, None] * (X.T @ solve_samples(X @ scaled))
+
+        return solve
+
+    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
+        X = self.X_support
+        if X.shape[1] > max(X.shape[0], LARGEST_RADIAL):
+            return None  # this system has the size of the support and no small form
+        return _cholesky_solver((X.T @ X) * (directions @ directions.T), diagonal)
+
+    def along(self, D: np.ndarray) -> float:
+        self.XD = self.X[:, self.support] @ D
+        after = self.loss.value_of_residual(self.E + self.XD)
+        return after - self.loss.value_of_residual(self.E)
+
+    def move(self, D: np.ndarray) -> None:
+        self.W[self.support] += D
+        self.E += self.XD
+        self._reweigh()
+
+
+Model = GramModel | SampleModel
+
+
+def _cholesky_solver(A: np.ndarray, diagonal: np.ndarray) -> Solve:
+    """Solve with ``A + diag(diagonal)``, raised a little where rounding made it singular."""
+    size = A.diagonal().copy()
+    entries = size + diagonal
+    for lift in (1e-14, 1e-11, 1e-8):
+        np.fill_diagonal(A, entries + lift * np.maximum(size, entries))
+        try:
+            factor = cho_factor(A, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        return lambda B: cho_solve(factor, B, check_finite=False)
+    raise np.linalg.LinAlgError("the matrix is not positive definite")

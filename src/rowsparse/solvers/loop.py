@@ -1,0 +1,89 @@
+"""The one loop around all solvers: tolerance, iterations, time, history, callback, status."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+
+from ..problem import Problem
+from ..results import Solution, Status, Step
+from .base import Solver, State
+
+logger = logging.getLogger("rowsparse")
+
+
+def run(
+    solver: Solver, problem: Problem, W0: np.ndarray | None = None, start: str = "given"
+) -> Solution:
+    """Solve the problem from W0 (default: the null model) and certify the returned point.
+
+    Ends when the violation is at most ``tol``, after ``max_iter`` steps, after ``time_limit``
+    seconds, when the callback returns True, or on Ctrl-C: the best point so far is kept.
+    """
+    reason = solver.supports(problem)
+    if reason is not None:
+        raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
+    began = time.perf_counter()
+    limit = solver.time_limit
+
+    def out_of_time() -> bool:
+        return limit is not None and time.perf_counter() - began >= limit
+
+    W0 = problem.null_weights if W0 is None else W0
+    status, history = Status.MAX_ITER, []
+    state = State(np.array(W0), np.inf, np.inf)
+    try:
+        state = solver.start(problem, np.array(W0))
+        history.append(_record(0, began, state))
+        for iteration in range(1, solver.max_iter + 1):
+            status = _ended(state, out_of_time)
+            if status is not None:
+                break
+            state = solver.step(problem, state, out_of_time)
+            history.append(_record(iteration, began, state))
+            logger.debug("%s %s", type(solver).__name__, history[-1])
+            if solver.callback is not None and solver.callback(history[-1]):
+                status = Status.INTERRUPTED
+                break
+        else:
+            status = _ended(state, out_of_time) or Status.MAX_ITER
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return _certified(solver, problem, state, status, history, began, start)
+
+
+def _ended(state: State, out_of_time) -> Status | None:
+    if not np.isfinite(state.objective):
+        return Status.NOT_FINITE
+    if state.converged:
+        return Status.CONVERGED
+    if state.stalled:
+        return Status.STALLED
+    return Status.TIME_LIMIT if out_of_time() else None
+
+
+def _record(iteration: int, began: float, state: State) -> Step:
+    rows = int(np.count_nonzero(state.W.any(axis=1)))
+    seconds = time.perf_counter() - began
+    return Step(iteration, seconds, state.objective, state.violation, rows)
+
+
+def _certified(solver, problem, state, status, history, began, start) -> Solution:
+    evaluation = problem.evaluate(state.W)
+    W, intercept = problem.split(state.W)
+    return Solution(
+        W=W.copy(),
+        intercept=intercept.copy(),
+        objective=evaluation.objective,
+        violation=evaluation.violation,
+        gap=problem.duality_gap(state.W, evaluation),
+        tol=solver.attainable_tol(problem),
+        status=status,
+        n_iter=max(len(history) - 1, 0),
+        seconds=time.perf_counter() - began,
+        history=tuple(history),
+        solver=type(solver).__name__,
+        start=start,
+    )

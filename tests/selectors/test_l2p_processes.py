@@ -1,0 +1,110 @@
+"""What only another process shows: import, first fit, blocked modules, workers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from estimator_checks.toy import labelled
+from joblib import Parallel, delayed
+
+from rowsparse import L2pSelector
+
+FIT = """
+import numpy as np
+from rowsparse import L2pSelector
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((60, 30)), np.arange(60) % 3
+X[:, 4] += y
+scores = L2pSelector(0.05).fit(X, y).scores_
+"""
+SHOW = "import json; print(json.dumps(scores.tolist()))"
+BLOCK = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {names!r}:
+            raise ImportError(name + " is blocked")
+sys.meta_path.insert(0, Blocked())
+"""
+NO_CACHE = """
+import numba.core.caching as caching
+def refuse(*_, **__):
+    raise OSError("read-only file system")
+def all_subclasses(cls):
+    return {cls}.union(*(all_subclasses(sub) for sub in cls.__subclasses__()))
+for locator in all_subclasses(caching._CacheLocator):
+    locator.ensure_cache_path = refuse
+    locator.check_cachable_path = refuse
+"""
+
+
+def run(*code, **environment):
+    """Run code in a new process, give back what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Scores of the same fit in an ordinary process (which also fills the compiler's cache)."""
+    return json.loads(run(FIT, SHOW))
+
+
+def test_import_prints_nothing_and_leaves_warnings_and_loggers_alone():
+    out = run(
+        "import warnings, logging, os, numpy, scipy.sparse, sklearn, json",
+        "before = (warnings.filters[:], logging.getLogger().handlers[:], dict(os.environ))",
+        "import rowsparse",
+        "after = (warnings.filters[:], logging.getLogger().handlers[:], dict(os.environ))",
+        "print(before == after)",
+    )
+    assert out.strip() == "True"
+
+
+def test_first_fit_of_a_process_stays_within_its_cpu_budget(scores):
+    used = float(run(FIT, "import time; print(time.process_time())"))
+    assert used < 6.0  # 3 s on an idle machine; twice that where the cores are shared
+
+
+def test_fit_works_where_the_compiler_cannot_write_a_cache(scores):
+    np.testing.assert_allclose(json.loads(run(NO_CACHE, FIT, SHOW)), scores, rtol=1e-9, atol=1e-12)
+
+
+def test_fit_needs_no_optional_package(scores):
+    names = {"pandas", "polars", "dask", "matplotlib", "plotly", "typer", "rich", "pyarrow"}
+    alone = json.loads(run(BLOCK.format(names=names), FIT, SHOW))
+    np.testing.assert_array_equal(alone, scores)
+
+
+def test_fit_without_numba_gives_the_same_numbers(scores):
+    alone = json.loads(run(BLOCK.format(names={"numba", "llvmlite"}), FIT, SHOW))
+    np.testing.assert_allclose(alone, scores, rtol=1e-7, atol=1e-10)
+
+
+def test_fits_in_worker_processes_equal_fits_at_home():
+    X, y = labelled()
+    selector = L2pSelector(n_features_to_select=3)
+    fits = Parallel(n_jobs=2)(delayed(selector.fit)(X, y) for _ in range(2))
+    for fitted in fits:
+        np.testing.assert_array_equal(fitted.support_, selector.fit(X, y).support_)
+        np.testing.assert_allclose(fitted.scores_, selector.scores_, rtol=1e-9)
+
+
+def test_cloudpickle_keeps_a_fit():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    X, y = labelled()
+    selector = L2pSelector(0.05).fit(X, y)
+    twin = cloudpickle.loads(cloudpickle.dumps(selector))
+    np.testing.assert_array_equal(twin.coef_, selector.coef_)
+    np.testing.assert_array_equal(twin.transform(X), selector.transform(X))
