@@ -60,8 +60,8 @@ def fit_along_alpha(X: np.ndarray, y: np.ndarray, p: float) -> tuple[list[int], 
     Y = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
     total = np.mean((Y - Y.mean(axis=0)) ** 2)
     largest = 10 * L2pSelector(p=p).fit(X, y).alpha_  # alpha=None is a tenth of alpha_max
-    sizes, unexplained = [], []
-    for alpha in largest * np.logspace(0, -2.5, N_ALPHAS):
+    sizes, unexplained = [0], [1.0]  # at alpha_max
+    for alpha in largest * np.logspace(-0.1, -2.5, N_ALPHAS):
         selector = L2pSelector(alpha, p=p, init="convex").fit(X, y)
         residual = X @ selector.coef_.T + selector.intercept_ - Y
         sizes.append(int(selector.support_.sum()))
@@ -78,7 +78,6 @@ def main() -> None:
         axis.spines[["top", "right"]].set_visible(False)
     target = Path(__file__).with_name("l2p.svg")
     figure.savefig(target, metadata={"Date": None})
-    figure.savefig(target.with_suffix(".png"), dpi=110)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import numpy as np
 from .problem import Problem
 from .results import Path, Solution, Status
 from .solvers.base import Solver
+from .solvers.irls import IRLS
+from .solvers.loop import Deadline
 from .solvers.starts import solve, solve_near
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
@@ -35,17 +37,25 @@ def selection_path(
     """
     problem, solver = selector.problem_and_solver(X, y, sample_weight)
     if ks is not None:
-        wanted = sorted({int(k) for k in ks})
-        if not wanted or wanted[0] < 1 or wanted[-1] > X.shape[1]:
-            raise ValueError(f"Expected ks between 1 and {X.shape[1]} (the columns), got {wanted}.")
+        wanted, n_features = (
+            sorted({int(k) for k in ks}),
+            len(problem.split(problem.null_weights)[0]),
+        )
+        if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
+            raise ValueError(
+                f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
+            )
         found = [path_to_k(problem, solver, k, selector.init) for k in wanted]
         return Path(np.array([alpha for alpha, _, _ in found]), tuple(s for _, s, _ in found))
     grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
     solutions: list[Solution] = []
+    deadline = Deadline(solver.time_limit)
     for alpha in grid:
         near = solutions[-1] if solutions else None
-        solutions.append(solve_near(problem.with_alpha(alpha), solver, near, selector.init))
-        if solutions[-1].status is Status.INTERRUPTED:
+        solutions.append(
+            solve_near(problem.with_alpha(alpha), deadline.limited(solver), near, selector.init)
+        )
+        if solutions[-1].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
             break
     return Path(grid[: len(solutions)], tuple(solutions))
 
@@ -53,48 +63,71 @@ def selection_path(
 def path_to_k(
     problem: Problem, solver: Solver, k: int, init="best"
 ) -> tuple[float, Solution, Path]:
-    """Follow alpha down until at least k penalised or free rows are nonzero.
+    """Follow alpha down until at least k rows are nonzero.
 
     Coarse steps first, then bisection between the last alpha with fewer than k rows and the first
     with enough. Returns that alpha, its solution and every solution seen on the way. If k is not
-    reached by ``SMALLEST`` times alpha_max, the last solution is returned as it is.
+    reached by ``SMALLEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the
+    solver's time limit, which is for the whole path, end it early.
     """
-    top = problem.alpha_max() or 1.0
-    seen: dict[float, Solution] = {}
-
-    def visit(alpha: float, near: Solution | None, thorough: bool) -> Solution:
-        at = problem.with_alpha(alpha)
-        seen[alpha] = solve_near(at, solver, near, init) if thorough else solve(at, solver, _warm(near))
-        return seen[alpha]
-
-    def enough(solution: Solution) -> bool:
-        return solution.rows.size >= k or solution.status is Status.INTERRUPTED
-
-    above, alpha = top, top * COARSE
-    solution = visit(alpha, None, thorough=False)
-    while not enough(solution) and alpha > SMALLEST * top:
-        above, alpha = alpha, alpha * COARSE
-        solution = visit(alpha, solution, thorough=False)
+    walk = _Walk(problem, solver, init)
+    above = walk.top
+    alpha, solution = walk.down(walk.top, None, k)
+    if alpha < walk.top * COARSE:
+        above = alpha / COARSE
     for _ in range(REFINEMENTS):
-        if solution.rows.size <= k:
+        if solution.rows.size <= k or walk.ended:
             break
         middle = float(np.sqrt(above * alpha))
-        trial = visit(middle, solution, thorough=False)
-        if enough(trial):
+        trial = walk.visit(middle, solution)
+        if trial.rows.size >= k:
             alpha, solution = middle, trial
         else:
             above = middle
-    if not problem.convex:
-        solution = visit(alpha, solution, thorough=True)
-        while not enough(solution) and alpha > SMALLEST * top:
+    if not problem.convex and not walk.ended:
+        solution = walk.visit(alpha, solution, thorough=True)
+        if solution.rows.size < k:
+            alpha, solution = walk.down(alpha, solution, k, thorough=True)
+    return alpha, solution, walk.path()
+
+
+class _Walk:
+    """Solutions along alpha, each from the one before, under one time limit."""
+
+    def __init__(self, problem: Problem, solver: Solver, init):
+        self.problem, self.solver, self.init = problem, solver, init
+        self.deadline = Deadline(solver.time_limit)
+        self.top = problem.alpha_max() or 1.0
+        self.seen: dict[float, Solution] = {}
+        self.ended = False
+
+    def visit(self, alpha: float, near: Solution | None, thorough: bool = False) -> Solution:
+        """Solve at alpha: from the neighbour only, or (thorough) from every start as well."""
+        problem, solver = self.problem.with_alpha(alpha), self.deadline.limited(self.solver)
+        if thorough:
+            solution = solve_near(problem, solver, near, self.init)
+        elif near is None or isinstance(solver, IRLS):
+            solution = solve(problem, solver, "zero")
+        else:
+            solution = solve(problem, solver, near)
+        self.seen[alpha] = solution
+        self.ended = solution.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+        return solution
+
+    def down(self, alpha: float, near: Solution | None, k: int, thorough: bool = False):
+        """Lower alpha until k rows are in, or as far as it goes."""
+        solution = near
+        while solution is None or solution.rows.size < k:
+            if alpha < SMALLEST * self.top or self.ended:
+                break
             alpha *= COARSE
-            solution = visit(alpha, solution, thorough=True)
-    order = sorted(seen, reverse=True)
-    return alpha, solution, Path(np.array(order), tuple(seen[a] for a in order))
+            solution = self.visit(alpha, solution, thorough)
+        return alpha, solution
 
-
-def _warm(near: Solution | None):
-    return "zero" if near is None else near
+    def path(self) -> Path:
+        """Everything seen, from the largest alpha to the smallest."""
+        order = sorted(self.seen, reverse=True)
+        return Path(np.array(order), tuple(self.seen[alpha] for alpha in order))
 
 
 def _grid(problem: Problem, alphas, n_alphas: int, alpha_min_ratio: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from .numerics.threads import blas_threads_for
 from .penalties.base import RowNormPenalty
 
 SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
+ROUNDING = 2e-16
 _SHARED = ("null_weights", "residual_scale", "sample_curvatures", "null_gradient")
 
 
@@ -26,6 +27,7 @@ class Evaluation:
     gradient: np.ndarray  # of the (smoothed) loss, one row per feature
     scores: np.ndarray  # violation of every row, in units of the data
     residual: np.ndarray  # E = X W - Y
+    smoothing: float  # of the loss whose gradient this is
 
     @property
     def violation(self) -> float:
@@ -102,7 +104,8 @@ class Problem:
         For r < 2 the violation is that of the quadratic majorizer at W with ``smoothing``
         (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
         """
-        loss = self.loss.smoothed(self.smoothing_floor if smoothing is None else smoothing)
+        smoothing = self.smoothing_floor if smoothing is None else smoothing
+        loss = self.loss.smoothed(smoothing)
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
             E = self.design.matmul(W) - self.Y
             h = loss.residual_weights(E)
@@ -110,7 +113,7 @@ class Problem:
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
         objective = self.loss.value_of_residual(E) + self.penalty.value(W)
-        return Evaluation(objective, gradient, scores, E)
+        return Evaluation(objective, gradient, scores, E, smoothing)
 
     def curvatures(self, h: np.ndarray) -> np.ndarray:
         """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
@@ -121,11 +124,11 @@ class Problem:
     def metric_weights(self, h: np.ndarray) -> np.ndarray:
         """The sample weights in which the violation is measured, given those of the majorizer.
 
-        For p < 1 they must be the majorizer's. For a convex problem any metric certifies, and
+        For p < 1 they must be the majorizer's. For a convex penalty any metric certifies, and
         weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
         at the weight of a residual of typical size.
         """
-        if self.loss.quadratic or not self.convex:
+        if self.loss.quadratic or not self.penalty.convex:
             return h
         typical = self.residual_scale ** (self.loss.r - 2)
         return np.minimum(h, typical * self.loss.weights(len(h)))
@@ -159,8 +162,22 @@ class Problem:
 
     @property
     def smoothing_floor(self) -> float:
-        """The smoothing under which results are certified."""
-        return SMOOTHING_FLOOR * self.residual_scale
+        """The smoothing under which results are certified.
+
+        For small r the weight of a vanishing residual, floor**(r-2), multiplies rounding errors:
+        the floor keeps them below 1e-6.
+        """
+        from_rounding = (1e6 * ROUNDING) ** (1 / (2 - min(self.loss.r, 1.0)))
+        return max(SMOOTHING_FLOOR, from_rounding) * self.residual_scale
+
+    @property
+    def attainable_violation(self) -> float:
+        """What rounding leaves of the violation: float32 carries about five digits of it."""
+        stored = 1e-5 if self.design.dtype == np.float32 else 0.0
+        if self.loss.quadratic:
+            return stored
+        relative = self.smoothing_floor / self.residual_scale
+        return max(stored, ROUNDING * relative ** (self.loss.r - 2))
 
     @property
     def violation_scale(self) -> float:
@@ -180,9 +197,7 @@ class Problem:
         """
         loss = self.loss.smoothed(self.smoothing_floor)
         E = self.design.matmul(self.null_weights) - self.Y
-        return self.penalty.alpha_max(
-            self.null_gradient, self.curvatures(loss.residual_weights(E))
-        )
+        return self.penalty.alpha_max(self.null_gradient, self.curvatures(loss.residual_weights(E)))
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
         """Objective minus a lower bound on it; None where the problem is not convex.
@@ -220,7 +235,7 @@ def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.nda
     if loss.quadratic:
         return B
     size = np.sqrt(np.mean((F @ B - Y) ** 2)) or 1.0
-    for smoothing in size * np.logspace(-1, np.log10(SMOOTHING_FLOOR), 8):
+    for smoothing in size * np.logspace(-1, -7, 7):
         smoothed = loss.smoothed(smoothing)
         for _ in range(200):
             previous = B

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import threading
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path as FilePath
 
 import numpy as np
+
+from .numerics.rows import nonzero_rows
 
 
 class Status(Enum):
@@ -80,7 +82,7 @@ class Solution:
     @property
     def rows(self) -> np.ndarray:
         """Indices of the nonzero rows of W."""
-        return np.flatnonzero(self.W.any(axis=1))
+        return np.flatnonzero(nonzero_rows(self.W))
 
     @property
     def relative_gap(self) -> float | None:
@@ -111,10 +113,16 @@ class Solution:
     def load(cls, file) -> Solution:
         """Read what ``save`` wrote."""
         arrays = _read_npz(file, ("facts", "W", "intercept"))
-        facts = json.loads(str(arrays["facts"]))
-        facts["status"] = Status(facts["status"])
-        facts["history"] = tuple(Step(**step) for step in facts["history"])
-        return cls(W=arrays["W"], intercept=arrays["intercept"], **facts)
+        try:
+            facts = json.loads(str(arrays["facts"]))
+            facts["status"] = Status(facts["status"])
+            facts["history"] = tuple(Step(**step) for step in facts["history"])
+            return cls(W=arrays["W"], intercept=arrays["intercept"], **facts)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"Expected a result saved by rowsparse, got {str(file)!r}, whose facts cannot be "
+                f"understood ({type(error).__name__}); save it again."
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -151,14 +159,13 @@ class Path:
 
 def _write_npz(file, **arrays) -> None:
     target = FilePath(file)
-    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".npz")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(unfinished, "xb") as stream:
             np.savez_compressed(stream, **arrays)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _read_npz(file, names: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -1,5 +1,7 @@
 """Names in, names out, and the table of a fit, in pandas and polars."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -26,16 +28,25 @@ def fitted(library="pandas", c=3, **params):
     return selector.fit(FRAMES[library](X), np.array(["low", "mid", "top"])[y])
 
 
-@pytest.mark.parametrize("library", FRAMES)
-def test_table_comes_in_the_library_asked_for(library):
-    table = fitted().set_output(transform=library).to_frame()
-    assert type(table).__module__.split(".")[0] == library
+def test_table_is_pandas_where_there_is_pandas():
+    assert isinstance(fitted("polars").to_frame(), pd.DataFrame)
+
+
+def test_table_is_polars_where_there_is_no_pandas(monkeypatch):
+    selector = fitted("polars", alpha=None, n_features_to_select=3)
+    with_pandas = columns(selector.to_frame())
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = selector.to_frame()
+    assert isinstance(table, pl.DataFrame)
+    for name, values in with_pandas.items():
+        np.testing.assert_array_equal(values, table[name].to_numpy())
 
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_table_has_one_line_per_feature_with_rank_score_and_choice(library):
-    selector = fitted(library).set_output(transform=library)
+    selector = fitted(library)
     table = columns(selector.to_frame())
+    np.testing.assert_array_equal(table["rank"], np.arange(1, 9))
     assert len(table["name"]) == 8
     at = [NAMES.index(name) for name in table["name"]]
     np.testing.assert_array_equal(table["rank"], selector.ranking_[at])
@@ -72,7 +83,7 @@ def test_table_says_where_on_the_path_a_feature_entered():
 
 
 def test_table_has_no_entry_alpha_without_a_path():
-    assert "entered_alpha" not in fitted().to_frame().columns
+    assert np.isnan(columns(fitted().to_frame())["entered_alpha"]).all()
 
 
 @pytest.mark.parametrize("given", FRAMES)

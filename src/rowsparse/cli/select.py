@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -108,8 +109,10 @@ def select(
         dataset = load_any(data, target)
         selector.set_params(task=dataset.task if task == "auto" else task)
         with warnings_as_notes() as notes, working(f"Selecting from {dataset.n_features} features"):
+            began = time.perf_counter()
             selector.fit(dataset.X, dataset.y)
-        selection = read_selection(dataset, selector)
+            seconds = time.perf_counter() - began
+        selection = read_selection(dataset, selector, seconds)
         if as_json:
             print_json({**as_record(selection, method), "notes": notes})
         else:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rowsparse import L2pSelector
-from rowsparse.cli.base import plain_table, terminal
+from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
 from rowsparse.datasets import Dataset
 
 MOST_ROWS_SHOWN = 50
@@ -25,6 +27,7 @@ class Selection:
     selector: L2pSelector
     features: np.ndarray  # positions of the selected features, best first
     outputs: list[str]  # what the coefficients of a feature belong to
+    seconds: float  # for the whole fit: path, starts and all
 
     def name(self, feature: int) -> str:
         return self.dataset.feature_names[feature]
@@ -36,11 +39,11 @@ class Selection:
         return [float(value) for value in self.selector.coef_[:, feature]]
 
 
-def read_selection(dataset: Dataset, selector: L2pSelector) -> Selection:
+def read_selection(dataset: Dataset, selector: L2pSelector, seconds: float) -> Selection:
     chosen = np.flatnonzero(selector.support_)
     best_first = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
     outputs = output_names(dataset, getattr(selector, "classes_", None), len(selector.coef_))
-    return Selection(dataset, selector, best_first, outputs)
+    return Selection(dataset, selector, best_first, outputs, seconds)
 
 
 def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
@@ -50,14 +53,15 @@ def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
         return list(names or (str(j) for j in range(n_outputs)))
     if classes is None:
         return ["target"]
-    labels = [names[c] if names and len(names) == len(classes) else str(c) for c in classes]
+    # Names come in the order of the codes, and classes are sorted.
+    labels = list(names) if names and len(names) == len(classes) else [str(c) for c in classes]
     return labels[1:] if n_outputs == 1 else labels
 
 
 def show(selection: Selection) -> None:
     console = terminal()
     if len(selection.features):
-        console.print(_table(selection))
+        console.print(_table_that_fits(selection, console))
     else:
         console.print("No feature was selected: alpha is too large for this data.")
     hidden = len(selection.features) - MOST_ROWS_SHOWN
@@ -66,21 +70,39 @@ def show(selection: Selection) -> None:
     console.print(Text(_summary(selection)))
 
 
-def _table(selection: Selection) -> Table:
-    wide = len(selection.outputs) > MOST_OUTPUTS_SHOWN
-    titles = ["coefficient", "of"] if wide else selection.outputs
-    numbers = ["rank", "score", *(["coefficient"] if wide else titles)]
-    table = plain_table("rank", "name", "score", *titles, numbers=numbers)
+def _table_that_fits(selection: Selection, console: Console) -> Table:
+    """A column per output where there is room for them, else the largest coefficient alone."""
+    if len(selection.outputs) <= MOST_OUTPUTS_SHOWN:
+        titles = [f"coef_{output}" for output in selection.outputs]
+        table = _table(selection, titles, titles, _all_coefficients)
+        unlimited = console.options.update(max_width=PIPE_WIDTH)
+        if console.measure(table, options=unlimited).maximum <= console.width:
+            return table
+    return _table(selection, ["largest coef", "for"], ["largest coef"], _largest_coefficient)
+
+
+def _table(
+    selection: Selection,
+    titles: list[str],
+    numbers: list[str],
+    cells: Callable[[Selection, int], list[str]],
+) -> Table:
+    table = plain_table("rank", "name", "score", *titles, numbers=["rank", "score", *numbers])
     for rank, feature in enumerate(selection.features[:MOST_ROWS_SHOWN], start=1):
-        values = selection.coefficients(feature)
-        if wide:  # too many to show: the largest stands for them
-            top = int(np.argmax(np.abs(values)))
-            cells = [f"{values[top]:.4g}", selection.outputs[top]]
-        else:
-            cells = [f"{value:.4g}" for value in values]
         score = f"{selection.score(feature):.4g}"
-        table.add_row(*map(Text, (str(rank), selection.name(feature), score, *cells)))
+        row = (str(rank), selection.name(feature), score, *cells(selection, feature))
+        table.add_row(*map(Text, row))
     return table
+
+
+def _all_coefficients(selection: Selection, feature: int) -> list[str]:
+    return [f"{value:.4g}" for value in selection.coefficients(feature)]
+
+
+def _largest_coefficient(selection: Selection, feature: int) -> list[str]:
+    values = selection.coefficients(feature)
+    top = int(np.argmax(np.abs(values)))
+    return [f"{values[top]:.4g}", selection.outputs[top]]
 
 
 def _summary(selection: Selection) -> str:
@@ -92,7 +114,7 @@ def _summary(selection: Selection) -> str:
         f"objective {solution.objective:.6g}",
         f"violation {solution.violation:.2g}",
         *gap,
-        f"{solution.seconds:.2g} s",
+        f"{selection.seconds:.2g} s",
         solution.status.value,
     ]
     return " · ".join(parts)
@@ -122,7 +144,7 @@ def as_record(selection: Selection, method: str) -> dict[str, Any]:
         "objective": _finite(solution.objective),
         "violation": _finite(solution.violation),
         "gap": _finite(solution.gap),
-        "seconds": float(solution.seconds),
+        "seconds": selection.seconds,
         "n_iter": int(solution.n_iter),
         "status": solution.status.value,
         "start": solution.start,

@@ -2,6 +2,6 @@
 
 from .base import Design
 from .convert import as_design
-from .wrappers import Standardized, WithConstant
+from .wrappers import Standardized, Subset, WithConstant
 
-__all__ = ["Design", "Standardized", "WithConstant", "as_design"]
+__all__ = ["Design", "Standardized", "Subset", "WithConstant", "as_design"]

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-
 _OUTER_BLOCK_BYTES = 32 << 20
 
 
@@ -63,7 +62,7 @@ class Design(ABC):
 
     def outer(self, weights: np.ndarray) -> np.ndarray:
         """``X diag(weights) X'`` (n x n, weights >= 0), summed over dense blocks of columns."""
-        n, d = self.shape
+        n = self.shape[0]
         total = np.zeros((n, n))
         used = np.flatnonzero(weights)
         size = max(64, min(n, _OUTER_BLOCK_BYTES // (8 * n)))
@@ -79,8 +78,3 @@ class Design(ABC):
         if centers is not None:
             block -= centers[columns]
         return block
-
-
-def nonzero_rows(W: np.ndarray) -> np.ndarray:
-    """Indices of the rows of W with any nonzero entry."""
-    return np.flatnonzero(W.any(axis=1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Design, nonzero_rows
+from ..numerics.rows import nonzero_rows
+from .base import Design
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
 
@@ -19,7 +20,7 @@ class DenseDesign(Design):
         self.dtype = X.dtype
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
-        used = nonzero_rows(W)
+        used = np.flatnonzero(nonzero_rows(W))
         if 4 * used.size < self.shape[1]:
             return self.take(used) @ W[used]
         return (self.X @ W.astype(self.dtype, copy=False)).astype(float, copy=False)

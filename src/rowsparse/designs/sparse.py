@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .base import Design, nonzero_rows
+from ..numerics.rows import nonzero_rows
+from .base import Design
 
 
 class SparseDesign(Design):
     """Compressed columns. Gram matrices come from sparse products, never from dense blocks."""
 
     def __init__(self, X):
-        self.X = sparse.csc_array(X)
+        X = sparse.csc_array(X)
+        if not X.has_canonical_format:  # entries stored in parts, or out of order
+            X = X.copy()
+            X.sum_duplicates()
+        self.X = X
         self.shape = X.shape
         self.dtype = X.dtype
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
-        used = nonzero_rows(W)
+        used = np.flatnonzero(nonzero_rows(W))
         if 4 * used.size < self.shape[1]:
             return np.asarray(self.X[:, used] @ W[used], dtype=float)
         return np.asarray(self.X @ W, dtype=float)

@@ -50,6 +50,49 @@ class Standardized(Design):
         return self.means_ if centers is None else self.means_ + self.scales * centers
 
 
+class Subset(Design):
+    """Some columns of X."""
+
+    def __init__(self, base: Design, columns: np.ndarray):
+        self.base, self.columns = base, np.asarray(columns)
+        self.shape, self.dtype = (base.shape[0], len(columns)), base.dtype
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        whole = np.zeros((self.base.shape[1], W.shape[1]))
+        whole[self.columns] = W
+        return self.base.matmul(whole)
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        return self.base.rmatmul(R)[self.columns]
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        return self.base.take(self.columns[columns])
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        return self.base.squares(weights, self._whole(centers))[self.columns]
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        left = self.columns[rows]
+        right = left if rows is columns else self.columns[columns]
+        return self.base.gram(left, right, weights, self._whole(centers))
+
+    def constant_columns(self) -> np.ndarray:
+        return self.base.constant_columns()[self.columns]
+
+    def _whole(self, centers: np.ndarray | None) -> np.ndarray | None:
+        if centers is None:
+            return None
+        whole = np.zeros(self.base.shape[1])
+        whole[self.columns] = centers
+        return whole
+
+
 class WithConstant(Design):
     """X with a last column of ones: its row of W is the intercept."""
 

@@ -16,14 +16,23 @@ def row_norms(W: np.ndarray) -> np.ndarray:
     tiny, huge = 1e-280, 1e280
     if W.dtype == np.float32:
         tiny, huge = 1e-30, 1e30
-    unsafe = ((squares < tiny) & (squares >= 0) & W.any(axis=1)) | (squares > huge)
     norms = np.sqrt(squares)
+    unsafe = (squares < tiny) | (squares > huge)
+    unsafe[unsafe] = nonzero_rows(W[unsafe])
     if unsafe.any():
         rows = W[unsafe]
         largest = np.abs(rows).max(axis=1)
         scaled = rows / largest[:, None]
         norms[unsafe] = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     return norms
+
+
+def nonzero_rows(W: np.ndarray) -> np.ndarray:
+    """Which rows of W have a nonzero entry; column by column, since rows are short."""
+    mask = W[:, 0] != 0
+    for k in range(1, W.shape[1]):
+        mask |= W[:, k] != 0
+    return mask
 
 
 def largest_first(scores: np.ndarray) -> np.ndarray:

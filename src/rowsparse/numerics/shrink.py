@@ -54,8 +54,8 @@ def shrink(z, rho, p: float) -> np.ndarray:
 
 
 def _larger_root(z: np.ndarray, rho: np.ndarray, p: float) -> np.ndarray:
-    """Newton from t = z: it decreases monotonically to the larger root (the map is convex there)."""
-    relative = rho * z ** (p - 2)  # in units of z the equation is s - 1 + relative p s**(p-1) = 0
+    """Newton from t = z decreases monotonically to the larger root (the map is convex there)."""
+    relative = rho / z * z ** (p - 1)  # in units of z: s - 1 + relative p s**(p-1) = 0
     s = np.ones_like(z)
     for _ in range(_NEWTON_STEPS):
         power = relative * p * s ** (p - 2)

@@ -36,6 +36,7 @@ def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol):
 
 
 def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
+    delta = np.empty(Wt.shape[0])
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -43,7 +44,7 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
             curvature = G[j, j]
             if curvature <= 0.0:
                 continue
-            delta, size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p)
+            size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta)
             if size > 0.0:
                 Wt[:, j] += delta
                 _add_outer(Qt, delta, G[j])
@@ -54,6 +55,7 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
 
 
 def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
+    delta = np.empty(Wt.shape[0])
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -62,7 +64,7 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
             if curvature <= 0.0:
                 continue
             gradient = _rows_times(Rt, Xt[j])
-            delta, size = _row_step(Wt[:, j], gradient, curvature, strength[j], p)
+            size = _row_step(Wt[:, j], gradient, curvature, strength[j], p, delta)
             if size > 0.0:
                 Wt[:, j] += delta
                 _add_outer(Rt, delta, Xt[j])
@@ -72,22 +74,20 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
     return moved
 
 
-def _row_step(w, gradient, curvature, strength, p):
-    """The exact minimiser over one row, as a change of it, and the norm of that change."""
-    z = w - gradient / curvature
+def _row_step(w, gradient, curvature, strength, p, delta):
+    """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
     squares = 0.0
-    for value in z:
-        squares += value * value
+    for k in range(w.size):
+        delta[k] = w[k] - gradient[k] / curvature
+        squares += delta[k] * delta[k]
     norm = math.sqrt(squares)
     shrunk = _shrink_one(norm, strength / curvature, p)
-    if shrunk == 0.0:
-        delta = -w
-    else:
-        delta = z * (shrunk / norm) - w
+    factor = shrunk / norm if shrunk > 0.0 else 0.0
     squares = 0.0
-    for value in delta:
-        squares += value * value
-    return delta, math.sqrt(squares)
+    for k in range(w.size):
+        delta[k] = delta[k] * factor - w[k]
+        squares += delta[k] * delta[k]
+    return math.sqrt(squares)
 
 
 def _shrink_one(z, rho, p):
@@ -99,7 +99,7 @@ def _shrink_one(z, rho, p):
         return 0.0
     if p == 0.0 or rho == 0.0:
         return z
-    relative = rho * z ** (p - 2.0)
+    relative = rho / z * z ** (p - 1.0)
     s = 1.0
     for _ in range(60):
         power = relative * p * s ** (p - 2.0)
@@ -149,7 +149,9 @@ def _compiled() -> dict:
         from numba.extending import overload, register_jitable
     except ImportError:
         return {}
-    overload(_add_outer, jit_options={"fastmath": _FASTMATH})(lambda At, delta, row: _add_outer_loops)
+    overload(_add_outer, jit_options={"fastmath": _FASTMATH})(
+        lambda At, delta, row: _add_outer_loops
+    )
     overload(_rows_times, jit_options={"fastmath": _FASTMATH})(lambda At, row: _rows_times_loops)
     register_jitable(_shrink_one)
     register_jitable(_row_step)

@@ -20,10 +20,11 @@ P = TypeVar("P", bound="RowNormPenalty")
 
 @dataclass(frozen=True)
 class RowNormPenalty(ABC):
-    """``alpha * sum_j factors_j phi(|w_j|_2)``."""
+    """``alpha * sum_j factors_j phi(|w_j|_2)``, where phi has an order p."""
 
     alpha: float = 1.0
     factors: np.ndarray | None = None  # None: all ones
+    p: float = 1.0
 
     @abstractmethod
     def phi(self, t: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ class RowNormPenalty(ABC):
 
     def weights(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """Row weights q of the quadratic ``1/2 sum_j q_j |w_j|**2`` that touches the penalty at W
-        and lies above it: ``q_j = strength_j phi'(t_j) / t_j`` with ``t_j**2 = |w_j|**2 + smoothing**2``."""
+        and lies above it: ``strength_j phi'(t_j) / t_j``, ``t_j**2 = |w_j|**2 + smoothing**2``."""
         norms = np.sqrt(row_norms(W) ** 2 + smoothing**2)
         return self.strength(len(W)) * self.dphi(norms) / norms
 

@@ -14,8 +14,6 @@ from .base import RowNormPenalty
 class L2p(RowNormPenalty):
     """``alpha * sum_j factors_j |w_j|_2**p``; p = 0 counts the nonzero rows."""
 
-    p: float = 1.0
-
     @property
     def convex(self) -> bool:
         return self.p == 1

@@ -17,7 +17,9 @@ def check_number(name: str, value, low: float, high: float, low_open: bool = Fal
     inside = real and (low < value if low_open else low <= value) and value <= high
     if not inside or np.isnan(value) or (np.isinf(value) and not np.isinf(high)):
         bracket = "(" if low_open else "["
-        span = f"{bracket}{low:g}, {high:g}]" if np.isfinite(high) else f"a finite number >= {low:g}"
+        span = (
+            f"{bracket}{low:g}, {high:g}]" if np.isfinite(high) else f"a finite number >= {low:g}"
+        )
         raise _error(real, f"Expected {name} in {span}, got {name}={value!r}.")
     if np.isinf(value):
         raise ValueError(f"Expected {name} to be a finite number >= {low:g}, got {name}={value!r}.")
@@ -37,11 +39,12 @@ def check_k(k, n_features: int) -> int | None:
             f"Expected n_features_to_select to be an integer or None, got {k!r}; "
             f"pass a number from 1 to {n_features}."
         )
+    k = int(k)
     if not 1 <= k <= n_features:
         raise ValueError(
             f"Expected n_features_to_select from 1 to {n_features} (the columns of X), got {k}."
         )
-    return int(k)
+    return k
 
 
 def check_sample_weight(sample_weight, n: int) -> np.ndarray | None:
@@ -144,7 +147,10 @@ def as_target(y, task: str) -> Target:
 
 
 def _check_one_type(y: np.ndarray) -> None:
-    kinds = {str if isinstance(label, str) else Real if isinstance(label, Real) else type(label) for label in y}
+    kinds = {
+        str if isinstance(label, str) else Real if isinstance(label, Real) else type(label)
+        for label in y
+    }
     if len(kinds) > 1:
         names = sorted({type(label).__name__ for label in y})
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Problem
+from ..problem import Evaluation, Problem
 from ..values import Parameters
 
 
@@ -25,6 +25,7 @@ class State:
     violation: float
     converged: bool = False
     stalled: bool = False
+    evaluation: Evaluation | None = None  # of W, if the solver has made one
 
 
 @dataclass
@@ -49,5 +50,5 @@ class Solver(Parameters, ABC):
         """A new state at least as good; long steps look at ``out_of_time`` and may end early."""
 
     def attainable_tol(self, problem: Problem) -> float:
-        """The tolerance that the storage of X allows: float32 carries about six digits."""
-        return max(self.tol, 1e-5) if problem.design.dtype == np.float32 else self.tol
+        """The tolerance, or what rounding leaves of it."""
+        return max(self.tol, problem.attainable_violation)

@@ -7,23 +7,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..numerics.rows import largest
+from ..numerics.rows import largest, nonzero_rows, row_norms
 from ..numerics.threads import blas_threads_for
-from ..problem import Evaluation, Problem
+from ..problem import Problem
 from .base import Solver, State
 from .descent import descend
 from .local import GramModel, Model, SampleModel
 
-FIRST_SMOOTHING = 0.1  # of the residual's size; a tenth of the last one at every step
+FIRST_SMOOTHING = 0.1  # of the typical residual
+LOWERING = 0.1  # of the smoothing, as soon as the violation under it is below STAGE_DONE
+STAGE_DONE = 1e-4
 SMALLEST_GROWTH = 10
 
 
 @dataclass
 class _State(State):
-    evaluation: Evaluation | None = None
     smoothing: float = 0.0
     working_set: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     G: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    n_idle: int = 0  # steps in a row that changed nothing
 
 
 @dataclass
@@ -39,32 +41,32 @@ class BlockDescent(Solver):
         return None
 
     def start(self, problem: Problem, W: np.ndarray) -> _State:
+        W = W.copy()
         W[problem.penalty.excluded(len(W))] = 0.0
-        floor = problem.smoothing_floor
-        smoothing = floor if problem.loss.quadratic else FIRST_SMOOTHING * problem.residual_scale
-        return self._assess(problem, _State(W, np.inf, np.inf, smoothing=smoothing))
+        return self._assess(
+            problem, _State(W, np.inf, np.inf, smoothing=_first_smoothing(problem, W))
+        )
 
     def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
         assert isinstance(state, _State)
         working_set, G = _grow(problem, state, self.attainable_tol(problem))
-        tol = self._inner_tolerance(problem, state)
+        tol, finishing = self._inner_tolerance(problem, state)
         W = state.W.copy()
         model = _model(problem, state, working_set, G)
         penalty = problem.penalty.take(working_set)
-        descend(model, penalty, tol * problem.violation_scale, out_of_time)
+        descend(model, penalty, tol * problem.violation_scale, out_of_time, finishing)
         W[working_set] = model.W
-        smoothing = max(state.smoothing / 10, problem.smoothing_floor)
-        following = _State(
-            W, np.inf, np.inf, smoothing=smoothing, working_set=working_set, G=G
-        )
-        following = self._assess(problem, following)
-        following.stalled = (
-            not following.converged
-            and smoothing == state.smoothing
-            and following.objective >= state.objective * (1 - 1e-15)
-            and working_set.size == state.working_set.size
-        )
-        return following
+        new = _State(W, np.inf, np.inf, smoothing=state.smoothing, working_set=working_set, G=G)
+        new = self._assess(problem, new)
+        if new.smoothing > problem.smoothing_floor and new.violation <= STAGE_DONE:
+            new.smoothing = max(new.smoothing * LOWERING, problem.smoothing_floor)
+            return self._assess(problem, new)
+        same = working_set.size == state.working_set.size and not new.converged
+        no_lower = new.objective >= state.objective * (1 - 1e-15)
+        if same and no_lower and new.violation > 0.5 * state.violation:
+            new.n_idle = state.n_idle + 1
+            new.stalled = new.n_idle > 2
+        return new
 
     def _assess(self, problem: Problem, state: _State) -> _State:
         evaluation = problem.evaluate(state.W, state.smoothing)
@@ -74,11 +76,25 @@ class BlockDescent(Solver):
         state.converged = at_floor and state.violation <= self.attainable_tol(problem)
         return state
 
-    def _inner_tolerance(self, problem: Problem, state: _State) -> float:
-        """A tenth of what is wrong while much is; at the end the last digits cost one Newton step."""
-        final = 0.5 * self.attainable_tol(problem)
-        at_floor = state.smoothing <= problem.smoothing_floor
-        return final if state.violation < 1e-3 and at_floor else 0.1 * state.violation
+    def _inner_tolerance(self, problem: Problem, state: _State) -> tuple[float, bool]:
+        """A tenth of what is wrong while much is; at the end the last digits cost one Newton step.
+
+        The flag says that this is the end.
+        """
+        if state.smoothing > problem.smoothing_floor:
+            return min(0.1 * state.violation, STAGE_DONE / 2), False
+        if state.violation < 1e-3:
+            return 0.5 * self.attainable_tol(problem), True
+        return 0.1 * state.violation, False
+
+
+def _first_smoothing(problem: Problem, W: np.ndarray) -> float:
+    """A tenth of the typical residual: a good start, whose residuals are small, is not blurred."""
+    if problem.loss.quadratic:
+        return problem.smoothing_floor
+    residuals = row_norms(problem.design.matmul(W) - problem.Y)
+    typical = min(float(np.median(residuals)), problem.residual_scale)
+    return max(FIRST_SMOOTHING * typical, problem.smoothing_floor)
 
 
 def _grow(problem: Problem, state: _State, tol: float) -> tuple[np.ndarray, np.ndarray]:
@@ -87,10 +103,11 @@ def _grow(problem: Problem, state: _State, tol: float) -> tuple[np.ndarray, np.n
     old = state.working_set
     inside = np.zeros(problem.n_rows, bool)
     inside[old] = True
-    needed = (state.W.any(axis=1) | problem.penalty.free(problem.n_rows)) & ~inside
+    support = nonzero_rows(state.W)
+    needed = (support | problem.penalty.free(problem.n_rows)) & ~inside
     scores = np.where(inside | needed, 0.0, state.evaluation.scores)
     wrong = int(np.count_nonzero(scores > tol / 2))
-    room = _room(problem, np.count_nonzero(state.W.any(axis=1)))
+    room = _room(problem, int(np.count_nonzero(support)), first=not old.size)
     new = np.union1d(np.flatnonzero(needed), largest(scores, min(wrong, room)))
     working_set = np.concatenate([old, new])
     if not _uses_gram(problem, working_set.size):
@@ -98,13 +115,13 @@ def _grow(problem: Problem, state: _State, tol: float) -> tuple[np.ndarray, np.n
     return working_set, _extended_gram(problem, old, new, state.G)
 
 
-def _room(problem: Problem, n_nonzero: int) -> int:
+def _room(problem: Problem, n_nonzero: int, first: bool) -> int:
     """How many rows may join: for convex problems many at once, else few, worst first."""
     if not problem.penalty.convex:
         return max(SMALLEST_GROWTH, n_nonzero)
-    # as many as make the Gram matrix cost about ten passes over X
-    balanced = int(np.sqrt(10 * problem.n_rows * problem.Y.shape[1]))
-    return max(SMALLEST_GROWTH, balanced, n_nonzero)
+    if first:  # as many as make the Gram matrix cost about ten passes over X
+        return max(SMALLEST_GROWTH, int(np.sqrt(10 * problem.n_rows * problem.Y.shape[1])))
+    return max(SMALLEST_GROWTH, 2 * n_nonzero)
 
 
 def _uses_gram(problem: Problem, size: int) -> bool:
@@ -143,3 +160,13 @@ def _model(problem: Problem, state: _State, working_set: np.ndarray, G: np.ndarr
     loss = problem.loss.smoothed(state.smoothing)
     X = problem.design.take(working_set)
     return SampleModel(X, W, state.evaluation.residual, loss, problem.metric_weights)
+
+
+def local_model(problem: Problem, W: np.ndarray, rows: np.ndarray) -> Model:
+    """The problem at W restricted to the named rows."""
+    floor = problem.smoothing_floor
+    state = _State(W, np.inf, np.inf, evaluation=problem.evaluate(W, floor), smoothing=floor)
+    G = np.empty((0, 0))
+    if _uses_gram(problem, rows.size):
+        G = _extended_gram(problem, rows[:0], rows, G)
+    return _model(problem, state, rows, G)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.rows import row_norms
+from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.sweep import COMPILED_FROM
 from ..numerics.threads import one_blas_thread
 from ..penalties.base import RowNormPenalty
@@ -26,7 +26,6 @@ from .local import Model
 SWEEPS = 4  # at least; more where a sweep costs less than the overhead of a Newton step
 NEWTON_STEPS = 10
 CG_STEPS = 60
-SEARCH_STEPS = 8
 MAX_ROUNDS = 200
 
 
@@ -35,11 +34,13 @@ def descend(
     penalty: RowNormPenalty,
     tol: float,
     out_of_time: Callable[[], bool] = lambda: False,
+    finishing: bool = False,
 ) -> float:
     """Lower the objective on the working set until no row moves by more than ``tol``.
 
-    ``tol`` is in the scale of the violation before division by the data. Returns the violation
-    that was reached; the model holds the rows.
+    ``tol`` is in the scale of the violation before division by the data; ``finishing`` says that
+    the point is nearly right and only digits are missing. Returns the violation that was reached;
+    the model holds the rows.
     """
     strength = penalty.strength(len(model.W))
     everything = np.arange(len(model.W))
@@ -50,7 +51,7 @@ def descend(
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
-            _newton(model, penalty, strength, tol)
+            _newton(model, penalty, strength, tol, finishing)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
@@ -61,7 +62,7 @@ def _sweeps(model: Model) -> int:
     m, c = model.W.shape
     if m < COMPILED_FROM:
         return 2 * SWEEPS
-    nonzero = np.count_nonzero(model.W.any(axis=1)) + 1
+    nonzero = np.count_nonzero(nonzero_rows(model.W)) + 1
     return int(np.clip(2e6 / (m * c * nonzero), SWEEPS, 50))
 
 
@@ -70,14 +71,14 @@ def _violation(model: Model, penalty: RowNormPenalty) -> float:
     return float(scores.max(initial=0.0))
 
 
-def _newton(model: Model, penalty: RowNormPenalty, strength: np.ndarray, tol: float) -> None:
+def _newton(model: Model, penalty: RowNormPenalty, strength, tol: float, finishing: bool) -> None:
     """Newton steps on the nonzero rows until their gradient is small or no step helps.
 
     Where the full Newton step overshoots, part of the curvature that loss and penalty lose along
     their own directions is put back: ``damping`` = 1 is the reweighted least-squares step of the
     papers, which never overshoots, and 0 is Newton's.
     """
-    support = np.flatnonzero(model.W.any(axis=1) & (model.curvatures > 0))
+    support = np.flatnonzero(nonzero_rows(model.W) & (model.curvatures > 0))
     if not support.size:
         return
     strength = strength[support]
@@ -96,7 +97,7 @@ def _newton(model: Model, penalty: RowNormPenalty, strength: np.ndarray, tol: fl
         first = size if first is None else first
         system = _NewtonSystem(model, slope, W / norms[:, None], penalty.p, 1 - damping)
         D = system.solve(gradient, accuracy=min(0.1, size / first))
-        trials = _accept(model, penalty, strength, W, norms, gradient, D)
+        trials = _accept(model, penalty, strength, W, norms, gradient, D, finishing)
         if trials == 0 and damping == 1:
             return
         if trials == 1:
@@ -172,7 +173,7 @@ class _NewtonSystem:
         return solve
 
 
-def _accept(model, penalty, strength, W, norms, gradient, D) -> int:
+def _accept(model, penalty, strength, W, norms, gradient, D, finishing) -> int:
     """Search along D; a row that would cross zero on the way stops there.
 
     Returns the number of step lengths tried, 0 if none lowered the objective.
@@ -181,14 +182,24 @@ def _accept(model, penalty, strength, W, norms, gradient, D) -> int:
         D = -gradient / model.curvatures[model.support][:, None]
     before = strength @ penalty.phi(norms)
     radial = np.einsum("ij,ij->i", D, W) / norms**2  # crosses zero at t = -1 / radial
-    t = 1.0
-    for trial in range(1, SEARCH_STEPS + 1):
+    for trial, t in enumerate(_step_lengths(radial, finishing), start=1):
         stops = (1 + t * radial <= 0)[:, None]
         step = np.where(stops, -W, t * D)
         slope = float(np.vdot(gradient, step))
         change = model.along(step) + strength @ penalty.phi(row_norms(W + step)) - before
-        if change <= 1e-4 * min(slope, 0.0) and change < 0:
+        if change < 1e-4 * min(slope, 0.0) + model.rounding:
             model.move(step)
             return trial
-        t /= 3
     return 0
+
+
+def _step_lengths(radial: np.ndarray, finishing: bool) -> np.ndarray:
+    """The full step and shorter ones; ``radial`` is the relative change of every row's length.
+
+    Where the Hessian is singular (p = 1 and as many rows as samples) the direction has no length
+    of its own. While many rows are still wrong that is left to damping; at the end the way to go
+    is to the first row that dies, as in the simplex method.
+    """
+    if finishing and np.median(np.abs(radial)) > 1e3 and radial.min() < 0:
+        return -1 / radial.min() * np.array([1 + 1e-12, 0.1])
+    return 3.0 ** -np.arange(8)

@@ -1,18 +1,19 @@
-"""Iteratively reweighted least squares: the algorithm of GSR-FS (Peng & Fan) and of l2,p (Wang & Chen)."""
+"""Iteratively reweighted least squares, as in GSR-FS (Peng & Fan) and l2,p (Wang & Chen)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..designs.base import Design
 from ..designs.convert import as_design
-from ..numerics.rows import row_norms
+from ..designs.wrappers import Subset
+from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.systems import ridge_by_features, ridge_by_samples
 from ..numerics.threads import blas_threads_for
-from ..problem import SMOOTHING_FLOOR, Problem
+from ..problem import Problem
 from .base import Solver, State
 
 DROP_BELOW = 1e-5  # relative to the largest row: such rows leave the system
@@ -21,10 +22,10 @@ LOWERING = 0.3  # of both smoothings, at every step
 MAX_RETURNS = 10  # of dropped rows that the final check wants back
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _State(State):
-    active: np.ndarray | None = None  # rows still in the system
-    design: Design | None = None  # X restricted to them
+    active: np.ndarray  # rows still in the system
+    design: Design  # X restricted to them
     G: np.ndarray | None = None  # X'SX of them, where it does not change (r = 2, d <= n)
     smoothing_rows: float = np.inf
     smallest_smoothing: float = 0.0  # of the rows
@@ -44,19 +45,20 @@ class IRLS(Solver):
     """
 
     def supports(self, problem: Problem) -> str | None:
-        if getattr(problem.penalty, "p", None) == 0:
+        if problem.penalty.p == 0:
             return "reweighting needs p > 0, got p = 0; use BlockDescent."
         return None
 
     def start(self, problem: Problem, W: np.ndarray) -> _State:
         """From W; from the null model, the paper's start: all weights equal to one."""
+        W = W.copy()
         penalty = problem.penalty
+        W[penalty.excluded(len(W))] = 0.0
         usable = (problem.sample_curvatures > 0) & ~penalty.excluded(len(W))
         active = np.flatnonzero(usable)
-        state = _State(W, np.inf, np.nan)
-        state.active, state.design, state.G = active, problem.design, None
-        if active.size < problem.n_rows:
-            state.design = _restricted(problem.design, active)
+        whole = active.size == problem.n_rows
+        design = problem.design if whole else _restricted(problem.design, active)
+        state = _State(W, np.inf, np.nan, active=active, design=design)
         if not W[~penalty.free(len(W))].any():
             h = problem.loss.weights(len(problem.Y))
             q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
@@ -65,74 +67,98 @@ class IRLS(Solver):
         state.smoothing_rows = 0.1 * largest
         state.smallest_smoothing = SMALLEST_SMOOTHING * largest
         state.smoothing_samples = 0.1 * problem.residual_scale
-        state.objective = self._smoothed_objective(problem, state)
+        state.objective = self._smoothed_objective(problem, state, state)
         return state
 
     def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
         assert isinstance(state, _State)
-        new = _State(state.W.copy(), np.inf, np.nan, active=state.active, design=state.design)
-        new.G, new.n_returns = state.G, state.n_returns
-        new.smallest_smoothing = state.smallest_smoothing
-        loss = problem.loss.smoothed(state.smoothing_samples)
-        W_active = state.W[state.active]
-        h = loss.residual_weights(state.design.matmul(W_active) - problem.Y)
-        q = problem.penalty.take(state.active).weights(W_active, state.smoothing_rows)
-        n, d = state.design.shape
-        with blas_threads_for(2.0 * n * d * min(n, d)):
-            new.W[new.active] = _reweighted_fit(problem, new, h, q)
-        self._drop_negligible(problem, new)
-        floor_samples = SMOOTHING_FLOOR * problem.residual_scale
+        shrunk = _without_negligible(problem, state)
+        new = self._minimise_majorizer(problem, state, shrunk)
+        reached = self._smoothed_objective(problem, new, state)
+        if reached > state.objective and shrunk is not state:  # some of them mattered
+            new = self._minimise_majorizer(problem, state, state)
+            reached = self._smoothed_objective(problem, new, state)
+        if reached > state.objective * (1 + 1e-13):  # the system is beyond this precision
+            new, reached = replace(state, stalled=True), state.objective
         new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)
-        new.smoothing_samples = max(LOWERING * state.smoothing_samples, floor_samples)
-        new.objective = self._smoothed_objective(problem, new)
+        new.smoothing_samples = max(LOWERING * state.smoothing_samples, problem.smoothing_floor)
+        new.objective = self._smoothed_objective(problem, new, new)
         at_floor = (
-            new.smoothing_rows == state.smallest_smoothing
-            and new.smoothing_samples == floor_samples
+            new.smoothing_rows == state.smoothing_rows
+            and new.smoothing_samples == state.smoothing_samples
         )
-        change = abs(state.objective - new.objective)
-        if at_floor and change <= self.tol * abs(new.objective):
+        if at_floor and state.objective - reached <= self.tol * abs(reached):
             self._check_dropped(problem, new)
         return new
 
-    def _smoothed_objective(self, problem: Problem, state: _State) -> float:
-        W = state.W[state.active]
-        E = state.design.matmul(W) - problem.Y
-        loss = problem.loss.smoothed(state.smoothing_samples).value_of_residual(E)
-        penalty = problem.penalty.take(state.active)
-        norms = np.sqrt(row_norms(W) ** 2 + state.smoothing_rows**2)
-        return loss + float(penalty.strength(len(W)) @ penalty.phi(norms))
+    def _minimise_majorizer(self, problem: Problem, state: _State, within: _State) -> _State:
+        """Minimise the quadratic that touches the objective at ``state`` over the rows that
+        ``within`` keeps in the system."""
+        loss = problem.loss.smoothed(state.smoothing_samples)
+        h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
+        penalty = problem.penalty.take(within.active)
+        q = penalty.weights(state.W[within.active], state.smoothing_rows)
+        new = replace(within, W=np.zeros_like(state.W))
+        n, d = within.design.shape
+        with blas_threads_for(2.0 * n * d * min(n, d)):
+            new.W[new.active] = _reweighted_fit(problem, new, h, q)
+        return new
 
-    def _drop_negligible(self, problem: Problem, state: _State) -> None:
-        norms = row_norms(state.W[state.active])
-        free = problem.penalty.free(len(state.W))[state.active]
-        kept = free | (norms > DROP_BELOW * norms[~free].max(initial=0.0))
-        state.W[state.active[~kept]] = 0.0
-        if np.count_nonzero(kept) <= 0.8 * kept.size:
-            state.active = state.active[kept]
-            state.design = _restricted(problem.design, state.active)
-            state.G = None if state.G is None else state.G[np.ix_(kept, kept)]
+    def _smoothed_objective(self, problem: Problem, point: _State, level: _State) -> float:
+        """The objective of a point under the smoothing of a level; rows not in the system count
+        as zero rows, so that leaving it changes nothing."""
+        W = point.W[point.active]
+        E = point.design.matmul(W) - problem.Y
+        loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
+        penalty, smoothing = problem.penalty, level.smoothing_rows
+        strength = penalty.strength(problem.n_rows)
+        norms = np.full(problem.n_rows, smoothing)
+        norms[point.active] = np.sqrt(row_norms(W) ** 2 + smoothing**2)
+        counted = np.isfinite(strength)
+        return loss + float(strength[counted] @ penalty.phi(norms[counted]))
 
     def _check_dropped(self, problem: Problem, state: _State) -> None:
         """Done, unless a row that was dropped would lower a convex objective."""
+        negligible = row_norms(state.W) < DROP_BELOW * row_norms(state.W).max(initial=0.0)
+        cleaned = np.where(negligible[:, None], 0.0, state.W)
+        if problem.objective(cleaned) <= problem.objective(state.W):
+            state.W = cleaned
         evaluation = problem.evaluate(state.W)
         state.violation = evaluation.violation
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
-        wrong &= ~state.W.any(axis=1)
-        if problem.convex and wrong.any() and state.n_returns < MAX_RETURNS:
-            state.n_returns += 1
-            used = state.W.any(axis=1)
-            size = 1e-3 * row_norms(state.W).max(initial=1.0)
-            G = evaluation.gradient
-            state.W[wrong] = -size * G[wrong] / row_norms(G[wrong])[:, None]
-            state.active, state.G = np.flatnonzero(used | wrong), None
-            state.design = _restricted(problem.design, state.active)
-            state.objective = self._smoothed_objective(problem, state)
+        wrong &= ~nonzero_rows(state.W)
+        if not (problem.convex and wrong.any() and state.n_returns < MAX_RETURNS):
+            state.converged = True
+            return
+        returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
+        returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
+        returned.design, returned.G = _restricted(problem.design, returned.active), None
+        L = problem.sample_curvatures[wrong]
+        steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
+        returned.W[wrong] = steps / np.count_nonzero(wrong)
+        value = self._smoothed_objective(problem, returned, state)
+        if value < state.objective:
+            state.__dict__.update(returned.__dict__ | {"objective": value})
         else:
             state.converged = True
 
 
+def _without_negligible(problem: Problem, state: _State) -> _State:
+    """The state with only the rows that count in the system, once that makes it a fifth smaller."""
+    norms = row_norms(state.W[state.active])
+    free = problem.penalty.free(len(state.W))[state.active]
+    kept = free | (norms > DROP_BELOW * norms[~free].max(initial=0.0))
+    if np.count_nonzero(kept) > 0.8 * kept.size:
+        return state
+    active = state.active[kept]
+    G = None if state.G is None else state.G[np.ix_(kept, kept)]
+    return replace(state, active=active, design=_restricted(problem.design, active), G=G)
+
+
 def _restricted(design: Design, columns: np.ndarray) -> Design:
-    """The active columns as a dense block once they are few; X itself is never copied whole."""
+    """The active columns, as a dense block once they are few; X is never copied whole."""
+    if 4 * columns.size > design.shape[1]:
+        return Subset(design, columns)
     return as_design(design.take(columns))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..losses.residual import ResidualLoss
+from ..numerics.rows import nonzero_rows
 from ..numerics.sweep import sweep_gram, sweep_samples
 
 LARGEST_RADIAL = 3000
@@ -25,11 +26,23 @@ Solve = Callable[[np.ndarray], np.ndarray]
 class GramModel:
     """Squared loss through the Gram matrix G of the working set; Q = gradient at W."""
 
+    rounding = 0.0  # of what ``along`` returns: here a difference that is computed directly
+
     def __init__(self, G: np.ndarray, W: np.ndarray, Q: np.ndarray):
         self.G = G
         self.W = np.array(W, order="F")
         self.Q = np.array(Q, order="F")
         self.curvatures = self.metric = np.ascontiguousarray(np.diagonal(G))
+
+    def copy(self) -> GramModel:
+        """A model of its own rows; the Gram matrix is shared."""
+        return GramModel(self.G, self.W, self.Q)
+
+    def loss_value(self) -> float:
+        """The loss, up to a constant that copies share: its gradient at W = 0 is Q - G W."""
+        used = nonzero_rows(self.W)
+        W, Q = self.W[used], self.Q[used]
+        return float(np.vdot(W, Q) - np.vdot(W, self.G[np.ix_(used, used)] @ W) / 2)
 
     def gradient(self) -> np.ndarray:
         return self.Q
@@ -40,8 +53,8 @@ class GramModel:
     def focus(self, support: np.ndarray) -> None:
         """Prepare Newton steps on the named rows."""
         self.support = support
-        whole = support.size == len(self.G)
-        self.G_support = self.G if whole else self.G[np.ix_(support, support)]
+        self.G_rows = self.G[support]
+        self.G_support = self.G_rows[:, support]
 
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         """The loss's Hessian on the focused rows; its damping concerns only r < 2."""
@@ -57,7 +70,7 @@ class GramModel:
 
     def along(self, D: np.ndarray) -> float:
         """The change of the loss from W to W + D (D on the focused rows)."""
-        self.GD = self.G[:, self.support] @ D
+        self.GD = self.G_rows.T @ D
         slope = float(np.vdot(self.Q[self.support], D))
         return slope + float(np.vdot(D, self.GD[self.support])) / 2
 
@@ -76,11 +89,18 @@ class SampleModel:
         self.W = np.array(W, order="F")
         self.E = np.array(E, order="F")
         self.loss = loss
+        self.root: np.ndarray | None = None  # square roots of the samples' weights
         self._reweigh()
+
+    def copy(self) -> SampleModel:
+        return SampleModel(self.X, self.W, self.E, self.loss, self.metric_weights)
+
+    def loss_value(self) -> float:
+        return self.loss.value_of_residual(self.E)
 
     def _reweigh(self) -> None:
         """Weigh the samples by the majorizer at the current residual."""
-        if self.loss.quadratic and hasattr(self, "root"):
+        if self.loss.quadratic and self.root is not None:
             self.E_weighted = self.E * self.root
             return
         h = self.loss.residual_weights(self.E)
@@ -141,8 +161,9 @@ class SampleModel:
 
     def along(self, D: np.ndarray) -> float:
         self.XD = self.X[:, self.support] @ D
-        after = self.loss.value_of_residual(self.E + self.XD)
-        return after - self.loss.value_of_residual(self.E)
+        before = self.loss.value_of_residual(self.E)
+        self.rounding = 4 * np.finfo(float).eps * before
+        return self.loss.value_of_residual(self.E + self.XD) - before
 
     def move(self, D: np.ndarray) -> None:
         self.W[self.support] += D

@@ -4,38 +4,66 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from ..numerics.rows import nonzero_rows
 from ..problem import Problem
 from ..results import Solution, Status, Step
 from .base import Solver, State
 
+S = TypeVar("S", bound=Solver)
+
 logger = logging.getLogger("rowsparse")
 
 
+class Deadline:
+    """A time limit shared by several runs."""
+
+    def __init__(self, limit: float | None):
+        self.began, self.limit = time.perf_counter(), limit
+
+    def elapsed(self) -> float:
+        """Seconds since it was made."""
+        return time.perf_counter() - self.began
+
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return self.limit is not None and self.elapsed() >= self.limit
+
+    def limited(self, solver: S) -> S:
+        """The solver with what is left of the time."""
+        if self.limit is None:
+            return solver
+        return replace(solver, time_limit=max(self.limit - self.elapsed(), 0.0))
+
+
 def run(
-    solver: Solver, problem: Problem, W0: np.ndarray | None = None, start: str = "given"
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray | None = None,
+    start: str = "given",
+    nested: bool = False,
 ) -> Solution:
     """Solve the problem from W0 (default: the null model) and certify the returned point.
 
     Ends when the violation is at most ``tol``, after ``max_iter`` steps, after ``time_limit``
-    seconds, when the callback returns True, or on Ctrl-C: the best point so far is kept.
+    seconds, when the callback returns True, or on Ctrl-C: the best point so far is kept. A
+    ``nested`` run is part of a larger one and hands Ctrl-C on to it.
     """
     reason = solver.supports(problem)
     if reason is not None:
         raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
-    began = time.perf_counter()
-    limit = solver.time_limit
-
-    def out_of_time() -> bool:
-        return limit is not None and time.perf_counter() - began >= limit
-
+    deadline = Deadline(solver.time_limit)
+    began, out_of_time = deadline.began, deadline.passed
     W0 = problem.null_weights if W0 is None else W0
-    status, history = Status.MAX_ITER, []
+    status: Status | None = None
+    history: list[Step] = []
     state = State(np.array(W0), np.inf, np.inf)
     try:
-        state = solver.start(problem, np.array(W0))
+        state = solver.start(problem, W0)
         history.append(_record(0, began, state))
         for iteration in range(1, solver.max_iter + 1):
             status = _ended(state, out_of_time)
@@ -45,12 +73,14 @@ def run(
             history.append(_record(iteration, began, state))
             logger.debug("%s %s", type(solver).__name__, history[-1])
             if solver.callback is not None and solver.callback(history[-1]):
-                status = Status.INTERRUPTED
-                break
+                raise KeyboardInterrupt
         else:
-            status = _ended(state, out_of_time) or Status.MAX_ITER
+            status = _ended(state, out_of_time)
     except KeyboardInterrupt:
+        if nested:
+            raise
         status = Status.INTERRUPTED
+    status = Status.MAX_ITER if status is None else status
     return _certified(solver, problem, state, status, history, began, start)
 
 
@@ -65,13 +95,15 @@ def _ended(state: State, out_of_time) -> Status | None:
 
 
 def _record(iteration: int, began: float, state: State) -> Step:
-    rows = int(np.count_nonzero(state.W.any(axis=1)))
+    rows = int(np.count_nonzero(nonzero_rows(state.W)))
     seconds = time.perf_counter() - began
     return Step(iteration, seconds, state.objective, state.violation, rows)
 
 
 def _certified(solver, problem, state, status, history, began, start) -> Solution:
-    evaluation = problem.evaluate(state.W)
+    evaluation = state.evaluation
+    if evaluation is None or evaluation.smoothing != problem.smoothing_floor:
+        evaluation = problem.evaluate(state.W)
     W, intercept = problem.split(state.W)
     return Solution(
         W=W.copy(),

@@ -6,6 +6,7 @@ Every start ends with descent on the problem itself, so all results carry the sa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,86 +15,103 @@ from ..problem import Problem
 from ..results import Solution, Status
 from .base import Solver
 from .irls import IRLS
-from .loop import run
+from .loop import Deadline, run
+from .polish import exchange_rows
 
 STARTS = ("zero", "irls", "convex")
-CONTINUATION = 4  # values of p between the convex problem and the wanted one
+CONTINUATION = 4  # problems between the convex one and the wanted one
+ROUGH = 1e-4  # tolerance of what is only a start
 
 
-def solve(
-    problem: Problem, solver: Solver, init: str | np.ndarray | Solution = "best"
-) -> Solution:
+def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = "best") -> Solution:
     """Solve from a named start, an array (features x outputs), a solution, or the best of all.
 
-    ``init="best"`` keeps the lowest objective; ``solution.starts`` tells what each one reached.
+    ``init="best"`` runs every start, tries to exchange rows of what each one finds, and keeps the
+    lowest objective; ``solution.starts`` tells what each reached.
     """
     if isinstance(init, Solution):
         return run(solver, problem, _joined(problem, init), start="warm")
     if not isinstance(init, str):
         return run(solver, problem, _with_intercept(problem, np.asarray(init, dtype=float)))
-    if problem.convex or isinstance(solver, IRLS):
-        return run(solver, problem, start="zero")  # one minimum, or a start of the solver's own
-    if init != "best":
-        return run(solver, problem, _starting_point(problem, solver, init), start=init)
-    return _best_of(problem, solver, STARTS)
+    if isinstance(solver, IRLS) or problem.convex:
+        return run(solver, problem, start="zero")  # a start of the solver's own, or one minimum
+    names = STARTS if init == "best" else (init,)
+    return _best_of(problem, solver, names, exchange=init == "best")
 
 
 def solve_near(
     problem: Problem, solver: Solver, near: Solution | None, init: str | np.ndarray = "best"
 ) -> Solution:
     """Solve from a neighbour on a path; where the start matters, from ``init`` as well."""
-    if near is None:
-        return solve(problem, solver, init)
-    if isinstance(solver, IRLS):
-        return solve(problem, solver)  # rows that reweighting has set to zero cannot come back
+    if near is None or isinstance(solver, IRLS):
+        return solve(problem, solver, init)  # rows that reweighting has zeroed cannot come back
+    deadline = Deadline(solver.time_limit)
     warm = solve(problem, solver, near)
-    if problem.convex or warm.status is Status.INTERRUPTED:
+    if problem.convex or warm.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         return warm
-    cold = solve(problem, solver, init)
+    solver = deadline.limited(solver)
+    if isinstance(init, str):
+        names = STARTS if init == "best" else (init,)
+        cold = _best_of(problem, solver, names, exchange=False)
+    else:
+        cold = solve(problem, solver, init)
     best = min(warm, cold, key=lambda solution: solution.objective)
-    return replace(best, starts={**(cold.starts or {cold.start: cold.objective}), "warm": warm.objective})
+    starts = cold.starts or {cold.start: cold.objective}
+    return replace(best, starts={**starts, "warm": warm.objective})
 
 
-def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...]) -> Solution:
+def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...], exchange: bool) -> Solution:
+    """The lowest of several starts; Ctrl-C or the end of the time keeps what there is."""
+    deadline = Deadline(solver.time_limit)
     solutions: dict[str, Solution] = {}
-    for name in names:
-        W0 = _starting_point(problem, _remaining(solver, solutions), name)
-        solutions[name] = run(_remaining(solver, solutions), problem, W0, start=name)
-        if solutions[name].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
-            break
+    try:
+        for name in names:
+            W0 = _starting_point(problem, solver, name, deadline)
+            if exchange:
+                rough = deadline.limited(replace(solver, tol=max(solver.tol, ROUGH)))
+                found = run(rough, problem, W0, nested=True)
+                W0 = exchange_rows(problem, _joined(problem, found), deadline.passed)
+            solutions[name] = run(deadline.limited(solver), problem, W0, start=name)
+            if solutions[name].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+                break
+    except KeyboardInterrupt:
+        if not solutions:
+            solutions["zero"] = run(replace(solver, max_iter=0), problem, start="zero")
+        best = min(solutions.values(), key=lambda solution: solution.objective)
+        return replace(best, status=Status.INTERRUPTED, seconds=deadline.elapsed())
     best = min(solutions.values(), key=lambda solution: solution.objective)
-    return replace(
-        best,
-        starts={name: solution.objective for name, solution in solutions.items()},
-        seconds=sum(solution.seconds for solution in solutions.values()),
-    )
+    reached = {name: solution.objective for name, solution in solutions.items()}
+    return replace(best, starts=reached, seconds=deadline.elapsed())
 
 
-def _remaining(solver: Solver, done: dict[str, Solution]) -> Solver:
-    """The solver with what is left of its time limit."""
-    if solver.time_limit is None:
-        return solver
-    used = sum(solution.seconds for solution in done.values())
-    return replace(solver, time_limit=max(solver.time_limit - used, 0.0))
-
-
-def _starting_point(problem: Problem, solver: Solver, name: str) -> np.ndarray | None:
+def _starting_point(
+    problem: Problem, solver: Solver, name: str, deadline: Deadline
+) -> np.ndarray | None:
     if name == "zero":
         return None
-    rough = replace(solver, tol=max(solver.tol, 1e-4), callback=None)
     if name == "irls":
         if IRLS().supports(problem) is not None:  # p = 0 has no weights: start from a small p
             problem = problem.with_penalty(replace(problem.penalty, p=0.1))
-        irls = IRLS(tol=1e-3, max_iter=40, time_limit=solver.time_limit)
-        return _joined(problem, run(irls, problem))
+        irls = IRLS(tol=1e-3, max_iter=40, callback=solver.callback)
+        return _joined(problem, run(deadline.limited(irls), problem, nested=True))
     W = None
-    p = problem.penalty.p
-    for q in np.linspace(1.0, p, CONTINUATION, endpoint=False) if p < 1 else (1.0,):
-        relaxed = replace(problem.with_penalty(replace(problem.penalty, p=float(q))))
-        if q == 1.0 and not problem.loss.convex:
-            relaxed = replace(relaxed, loss=replace(problem.loss, r=1.0))
-        W = _joined(problem, run(rough, relaxed, W))
+    rough = replace(solver, tol=max(solver.tol, ROUGH))
+    fraction = problem.penalty.alpha / (problem.alpha_max() or 1.0)
+    for relaxed in _towards(problem):
+        relaxed = relaxed.with_alpha(fraction * relaxed.alpha_max())
+        W = _joined(problem, run(deadline.limited(rough), relaxed, W, nested=True))
     return W
+
+
+def _towards(problem: Problem) -> Iterator[Problem]:
+    """From the convex problem (r >= 1, p = 1) to the wanted one, without it."""
+    p, r = problem.penalty.p, problem.loss.r
+    for weight in np.arange(CONTINUATION) / CONTINUATION:
+        q = float(1 + weight * (p - 1))
+        relaxed = problem.with_penalty(replace(problem.penalty, p=q))
+        if r < 1:
+            relaxed = replace(relaxed, loss=replace(problem.loss, r=float(1 + weight * (r - 1))))
+        yield relaxed
 
 
 def _joined(problem: Problem, solution: Solution) -> np.ndarray:

@@ -1,0 +1,497 @@
+"""Every solver keeps the contract: what it returns is what it says, and it says why it stopped.
+
+A new solver is one line in SOLVERS, with the problems it is made for.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from conformance import plain
+from conformance.problems import Case, grid
+from scipy.optimize import minimize
+
+from rowsparse.designs import as_design
+from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import L2p
+from rowsparse.problem import Problem
+from rowsparse.results import Status
+from rowsparse.solvers import IRLS, BlockDescent, choose, run, solve
+from rowsparse.solvers.starts import STARTS
+
+ORDERS = (2.0, 1.5, 1.0, 0.5)
+SOLVERS = {
+    BlockDescent: grid(ORDERS, (1.0, 0.5, 0.0)),
+    IRLS: grid(ORDERS, (1.0, 0.5)),
+}
+ALL = [(solver, case) for solver, cases in SOLVERS.items() for case in cases]
+CONVEX = [(solver, case) for solver, case in ALL if case.p == 1 and case.r >= 1]
+# where the certificate speaks of the objective itself: a row's majorizer is exact, or all is convex
+EXACT = [case for case in SOLVERS[BlockDescent] if case.r == 2 or (case.r >= 1 and case.p == 1)]
+# reweighting creeps where a residual vanishes for every sample: its 500 steps may not be enough
+SLOW_IRLS = [(IRLS, case) for case in SOLVERS[IRLS] if case.r <= 1 and case.d > case.n]
+NAMES = [solver.__name__ for solver in SOLVERS]
+SLOW = Case(r=1.0, p=1.0)  # takes every solver more than a few steps
+
+
+def named(pairs):
+    return {
+        "argvalues": pairs,
+        "ids": [f"{solver.__name__} {case}" for solver, case in pairs],
+    }
+
+
+@pytest.fixture(params=SOLVERS, ids=NAMES)
+def solver(request):
+    return request.param
+
+
+@cache
+def solved(kind, case):
+    return run(kind(time_limit=10), case.problem)
+
+
+@cache
+def tight(case):
+    return run(BlockDescent(tol=1e-10, max_iter=2000, time_limit=10), case.problem)
+
+
+# -- what is returned -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "case"), **named([pair for pair in ALL if pair not in SLOW_IRLS]))
+def test_converges(kind, case):
+    solution = solved(kind, case)
+    assert solution.status is Status.CONVERGED
+    assert solution.converged
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(ALL))
+def test_returns_a_finite_point_of_the_right_shape(kind, case):
+    solution = solved(kind, case)
+    assert solution.solver == kind.__name__
+    assert np.isfinite(solution.W).all()
+    assert np.isfinite(solution.intercept).all()
+    assert solution.W.shape == (case.d, case.c)
+    assert solution.intercept.shape == (case.c,)
+
+
+@pytest.mark.parametrize("case", EXACT, ids=str)
+def test_the_problems_are_neither_empty_nor_full(case):
+    assert 1 <= solved(BlockDescent, case).rows.size < case.d
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(ALL))
+def test_reported_objective_is_that_of_the_returned_point(kind, case):
+    solution = solved(kind, case)
+    assert solution.objective == pytest.approx(case.objective(solution), rel=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(ALL))
+def test_reported_violation_is_that_of_the_returned_point(kind, case):
+    """Also where it is far from zero: after a single step."""
+    for solution in (solved(kind, case), run(kind(max_iter=1), case.problem)):
+        expected = case.violation(solution)
+        assert solution.violation == pytest.approx(expected, rel=1e-4, abs=2e-9)
+
+
+@pytest.mark.parametrize("case", SOLVERS[BlockDescent], ids=str)
+def test_block_descent_meets_its_tolerance_by_its_own_certificate(case):
+    solution = solved(BlockDescent, case)
+    assert 0 <= solution.violation <= solution.tol
+
+
+@pytest.mark.parametrize("case", EXACT, ids=str)
+def test_no_single_row_can_be_changed_to_lower_the_objective(case):
+    """Along the row and along its gradient, from small steps to the zero row."""
+    solution = solved(BlockDescent, case)
+    W, now = case.joined(solution), case.objective(solution)
+    pull = case.A.T @ (case.A @ W - case.Y)
+    for j in np.flatnonzero(np.isfinite(case.strength)):
+        steps = [t * pull[j] / np.linalg.norm(pull[j]) for t in (-1, -0.1, -0.01, -1e-4, 1e-4)]
+        for step in [*steps, -W[j], -W[j] / 2, -W[j] / 100, W[j] / 100, W[j] / 2]:
+            V = W.copy()
+            V[j] += step
+            value = plain.objective(case.A, case.Y, V, case.r, case.p, case.s, case.strength)
+            assert value >= now * (1 - 1e-7)
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(CONVEX))
+def test_gap_is_a_bound_on_the_distance_to_the_optimum(kind, case):
+    best = tight(case).objective
+    for tol in (1e-1, 1e-2, 1e-4):
+        loose = run(kind(tol=tol, time_limit=10), case.problem)
+        assert loose.gap >= 0
+        assert loose.objective - best <= loose.gap + 1e-9 * best
+
+
+@pytest.mark.parametrize("case", [case for k, case in CONVEX if k is BlockDescent], ids=str)
+def test_gap_closes(case):
+    assert tight(case).relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gap_of_the_squared_loss_is_that_of_the_scaled_residual(weighted, tol):
+    case = Case(weighted=weighted)
+    solution = run(BlockDescent(tol=tol), case.problem)
+    root = np.sqrt(case.s)[:, None]
+    E = case.A @ case.joined(solution) - case.Y
+    E = E - np.average(E, axis=0, weights=case.s)  # orthogonal to the intercept
+    R = root * E / np.sqrt(case.n)
+    B = root * case.Y / np.sqrt(case.n)
+    excess = plain.norms(case.X.T @ (root * R) / np.sqrt(case.n)).max() / case.strength[0]
+    t = min(1 / excess, -np.vdot(R, B) / np.vdot(R, R))
+    dual = -t * np.vdot(R, B) - t**2 / 2 * np.vdot(R, R)
+    assert solution.gap == pytest.approx(solution.objective - dual, rel=1e-6, abs=1e-12)
+
+
+def test_no_gap_is_claimed_without_convexity(solver):
+    for case in (Case(p=0.5), Case(r=0.5)):
+        assert run(solver(max_iter=3), case.problem).gap is None
+
+
+@pytest.mark.parametrize("case", [case for k, case in CONVEX if k is IRLS], ids=str)
+def test_solvers_agree_where_there_is_one_minimum(case):
+    best = tight(case).objective
+    assert solved(BlockDescent, case).objective == pytest.approx(best, rel=1e-7)
+    assert solved(IRLS, case).objective == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "case"), **named([(k, c) for k, c in ALL if c.factored]))
+def test_factor_zero_is_always_in_and_infinity_never(kind, case):
+    W = solved(kind, case).W
+    assert W[5].any()
+    assert not W[1].any()
+
+
+# -- history --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [case for case in SOLVERS[BlockDescent] if case.r == 2], ids=str)
+def test_block_descent_never_raises_the_objective_of_the_squared_loss(case):
+    values = np.array([step.objective for step in solved(BlockDescent, case).history])
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+
+
+@pytest.mark.parametrize("case", SOLVERS[IRLS], ids=str)
+def test_irls_never_raises_its_smoothed_objective(case):
+    values = np.array([step.objective for step in solved(IRLS, case).history])
+    assert (np.diff(values) <= 1e-10 * values[0]).all()
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(ALL[::5]))
+def test_history_counts_steps_and_time(kind, case):
+    solution = solved(kind, case)
+    assert [step.iteration for step in solution.history] == list(range(solution.n_iter + 1))
+    seconds = [step.seconds for step in solution.history]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] <= solution.seconds
+    assert solution.history[-1].n_rows == np.count_nonzero(case.joined(solution).any(axis=1))
+
+
+# -- what is left alone ---------------------------------------------------------------------------
+
+
+def frozen(case):
+    problem = case.problem
+    arrays = [case.X, problem.Y, problem.loss.sample_weight, problem.penalty.factors]
+    design = problem.design.base if problem.has_constant else problem.design
+    return [None if a is None else a.tobytes() for a in [*arrays, design.X]]
+
+
+@pytest.mark.parametrize("case", [Case(weighted=True, factored=True), Case(r=1.0, p=0.5)], ids=str)
+def test_inputs_are_not_written_to(solver, case):
+    before = frozen(case)
+    run(solver(), case.problem)
+    assert frozen(case) == before
+
+
+@pytest.mark.parametrize("case", [Case(factored=True), Case(r=1.0, p=0.5, factored=True)], ids=str)
+def test_the_given_start_is_not_written_to(solver, case):
+    W0 = np.random.default_rng(3).standard_normal((case.problem.n_rows, case.c))
+    before = W0.copy()
+    run(solver(max_iter=5), case.problem, W0)
+    np.testing.assert_array_equal(W0, before)
+    solver().start(case.problem, W0)
+    np.testing.assert_array_equal(W0, before)
+
+
+@pytest.mark.parametrize("case", [Case(), Case(p=0.5), Case(r=1.0)], ids=str)
+def test_the_null_model_is_not_written_to(solver, case):
+    before = case.problem.null_weights.copy()
+    run(solver(), case.problem)
+    np.testing.assert_array_equal(case.problem.null_weights, before)
+
+
+@pytest.mark.parametrize(("r", "p"), [(2.0, 1.0), (2.0, 0.5), (1.0, 1.0), (1.0, 0.5)])
+def test_equal_calls_give_equal_bits(solver, r, p):
+    case = Case(r=r, p=p, d=90)
+    first, second = (run(solver(), case.problem) for _ in range(2))
+    np.testing.assert_array_equal(first.W, second.W)
+
+
+# -- how it ends ----------------------------------------------------------------------------------
+
+
+def assert_sound(case, solution):
+    """The fields of an early end are still about the returned, finite point."""
+    assert np.isfinite(solution.W).all()
+    assert solution.objective == pytest.approx(case.objective(solution), rel=1e-10)
+    assert not solution.converged
+    assert solution.status.advice
+
+
+def test_out_of_iterations(solver):
+    solution = run(solver(max_iter=1), SLOW.problem)
+    assert solution.status is Status.MAX_ITER
+    assert solution.n_iter == 1
+    assert_sound(SLOW, solution)
+
+
+def test_out_of_time(solver):
+    solution = run(solver(time_limit=0), SLOW.problem)
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.n_iter <= 1
+    assert_sound(SLOW, solution)
+
+
+def test_interrupted_in_the_callback(solver):
+    def press_ctrl_c(step):
+        if step.iteration == 2:
+            raise KeyboardInterrupt
+
+    solution = run(solver(callback=press_ctrl_c), SLOW.problem)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.n_iter == 2
+    assert_sound(SLOW, solution)
+
+
+def test_interrupted_inside_a_step(solver, monkeypatch):
+    calls = []
+    original = solver.step
+
+    def step(self, problem, state, out_of_time):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(self, problem, state, out_of_time)
+
+    monkeypatch.setattr(solver, "step", step)
+    solution = run(solver(), SLOW.problem)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.n_iter == 2
+    assert_sound(SLOW, solution)
+
+
+def test_interrupted_before_the_first_step(solver, monkeypatch):
+    def start(self, problem, W):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solver, "start", start)
+    solution = run(solver(), SLOW.problem)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.n_iter == 0
+    assert_sound(SLOW, solution)
+
+
+def test_a_callback_that_returns_true_stops_the_run(solver):
+    seen = []
+
+    def enough(step):
+        seen.append(step)
+        return step.iteration == 3
+
+    solution = run(solver(callback=enough), SLOW.problem)
+    assert solution.n_iter == 3
+    assert tuple(seen) == solution.history[1:]
+    assert_sound(SLOW, solution)
+
+
+def test_a_callback_that_returns_nothing_changes_nothing(solver):
+    watched = run(solver(callback=lambda step: None), SLOW.problem)
+    np.testing.assert_array_equal(watched.W, run(solver(), SLOW.problem).W)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_overflow_is_reported_as_such(solver):
+    case = Case(n=20, d=5)
+    huge = Problem.build(as_design(case.X), 1e200 * case.Y, ResidualLoss(), L2p(1e190))
+    assert run(solver(), huge).status is Status.NOT_FINITE
+
+
+# -- starts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("r", "p"), [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.0, 1.0), (1.5, 0.5)])
+def test_block_descent_stays_at_its_own_solution(r, p):
+    case = Case(r=r, p=p)
+    solution = solved(BlockDescent, case)
+    again = run(BlockDescent(), case.problem, case.joined(solution))
+    assert again.converged
+    assert again.objective <= solution.objective * (1 + 1e-9)
+    np.testing.assert_allclose(again.W, solution.W, atol=1e-5 * np.abs(solution.W).max())
+
+
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_block_descent_forgets_its_start_where_there_is_one_minimum(r, seed):
+    case = Case(r=r)
+    W0 = np.random.default_rng(seed).standard_normal((case.problem.n_rows, case.c))
+    warm = run(BlockDescent(), case.problem, 5 * W0)
+    assert warm.converged
+    assert warm.objective == pytest.approx(tight(case).objective, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *[Case(p=p, n=30, d=40, seed=seed) for p in (0.5, 0.0) for seed in (0, 1)],
+        *[Case(r=r, p=p, n=20, d=8, c=2) for r, p in ((1.0, 0.5), (0.5, 1.0))],
+    ],
+    ids=str,
+)
+def test_best_start_is_no_worse_than_each_and_says_which_won(case):
+    each = {name: solve(case.problem, BlockDescent(), name) for name in STARTS}
+    best = solve(case.problem, BlockDescent(), "best")
+    for name, solution in each.items():
+        assert best.objective <= solution.objective * (1 + 1e-7), name
+        assert solution.start == name
+    assert set(best.starts) == set(STARTS)
+    assert best.objective == min(best.starts.values()) == best.starts[best.start]
+    assert best.objective == pytest.approx(case.objective(best), rel=1e-10)
+
+
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_a_convex_problem_needs_no_choice_of_start(r):
+    case = Case(r=r)
+    reached = [solve(case.problem, BlockDescent(), init).objective for init in ("best", *STARTS)]
+    np.testing.assert_allclose(reached, tight(case).objective, rtol=1e-8)
+
+
+def test_a_start_may_be_an_array_of_features_by_outputs():
+    case = Case(p=0.5)
+    given = np.random.default_rng(0).standard_normal((case.d, case.c))
+    before = given.copy()
+    solution = solve(case.problem, BlockDescent(), given)
+    assert solution.converged
+    np.testing.assert_array_equal(given, before)
+
+
+# -- choice, support, parameters ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", grid(ORDERS, (1.0, 0.5, 0.0))[::4], ids=str)
+def test_choose_gives_a_solver_that_supports_the_problem_and_a_reason(case):
+    chosen, reason = choose(case.problem)
+    assert chosen.supports(case.problem) is None
+    assert len(reason.split()) > 3
+
+
+def test_irls_refuses_p_zero_with_its_reason():
+    problem = Case(p=0.0).problem
+    assert "p > 0" in IRLS().supports(problem)
+    with pytest.raises(ValueError, match=r"IRLS cannot solve this problem: .*p = 0"):
+        run(IRLS(), problem)
+
+
+@pytest.mark.parametrize(("kind", "case"), **named(ALL[::7]))
+def test_supports_is_none_for_what_it_solves(kind, case):
+    assert kind().supports(case.problem) is None
+
+
+def test_parameters_can_be_read_and_searched(solver):
+    made = solver(tol=1e-3)
+    assert made.get_params()["tol"] == 1e-3
+    assert made.set_params(max_iter=7) is made
+    assert made.max_iter == 7
+    assert solver(**made.get_params()) == made
+    with pytest.raises(ValueError, match="no parameter 'tolerance'"):
+        made.set_params(tolerance=1)
+
+
+def test_single_precision_is_asked_for_single_accuracy(solver):
+    case = Case()
+    penalty = L2p(case.alpha, p=case.p)
+    problem = Problem.build(as_design(case.X.astype(np.float32)), case.Y, ResidualLoss(), penalty)
+    solution = run(solver(), problem)
+    assert solution.converged
+    assert solution.tol == 1e-5
+    assert case.objective(solution) == pytest.approx(tight(case).objective, rel=1e-4)
+
+
+# -- the null model -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factored", [False, True])
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+def test_null_model_is_the_best_of_the_free_rows(r, factored):
+    case = Case(r=r, weighted=True, factored=factored)
+    free = case.strength == 0
+    F = case.A[:, free]
+
+    def value(b):
+        return plain.loss(F @ b.reshape(-1, case.c) - case.Y, r, case.s)
+
+    found = minimize(value, np.zeros(F.shape[1] * case.c), method="BFGS", options={"gtol": 1e-9})
+    W = case.problem.null_weights
+    assert not W[~free].any()
+    assert value(W[free].ravel()) <= found.fun * (1 + 1e-10)
+    E = F @ found.x.reshape(-1, case.c) - case.Y
+    expected = np.sqrt(np.mean(case.s * plain.norms(E) ** 2))
+    assert case.problem.residual_scale == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("case", [Case(r=r, c=c) for r in (2.0, 1.5, 1.0) for c in (1, 3)], ids=str)
+def test_zero_from_alpha_max_on_and_not_below(case):
+    top = case.problem.alpha_max()
+    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)))
+    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top))
+    assert at.rows.size == 0
+    assert below.rows.size > 0
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_at_alpha_max_no_single_row_leaves_zero(p):
+    case = Case(p=p)
+    top = case.problem.alpha_max()
+    null = case.problem.null_weights
+    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)), null)
+    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top), null)
+    assert at.rows.size == 0
+    assert below.rows.size > 0
+
+
+ROW_WISE = [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.5, 1.0), (1.0, 1.0)]
+
+
+@pytest.mark.parametrize("n", [40, 41])
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize(("r", "p"), ROW_WISE)
+def test_at_alpha_max_no_single_row_lowers_the_objective_by_leaving_zero(r, p, c, n):
+    """By brute force over each row, along its gradient."""
+    case = Case(r=r, p=p, n=n, d=6, c=c)
+    top, null = case.problem.alpha_max(), case.problem.null_weights
+    E = case.A @ null - case.Y
+    strength = np.append(np.full(case.d, top), 0.0)
+    zero = plain.objective(case.A, case.Y, null, r, p, case.s, strength)
+    pull = case.A.T @ (E / np.maximum(plain.norms(E), 1e-9)[:, None] ** (2 - r))
+    for j in range(case.d):
+        for t in np.geomspace(1e-3, 10, 60):
+            W = null.copy()
+            W[j] = -t * pull[j] / np.linalg.norm(pull[j])
+            value = plain.objective(case.A, case.Y, W, r, p, case.s, strength)
+            assert value >= zero * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize(("r", "p"), [*ROW_WISE, (1.5, 0.5), (1.0, 0.5)])
+def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
+    """With an odd number of samples and one output, r = 1, the null model meets one exactly."""
+    tops = []
+    for drop in (0, 1):
+        case = Case(r=r, p=p, n=40 + drop, d=6, c=c)
+        design, Y = as_design(case.X[drop:]), case.Y[drop:]
+        whole = Problem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
+        tops += [whole.alpha_max(), Problem.build(design, Y, whole.loss, L2p(p=p)).alpha_max()]
+    assert max(tops) <= 4 * min(tops)

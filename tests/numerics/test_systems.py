@@ -1,0 +1,111 @@
+"""The reweighted ridge system against the explicit normal equations, in both spaces."""
+
+import numpy as np
+import pytest
+
+from rowsparse.numerics.systems import ridge_by_features, ridge_by_samples, solve_positive
+
+SHAPES = [(30, 8), (8, 30), (10, 10)]
+
+
+def data(n, d, c=3, decades=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((n, d)), rng.standard_normal((n, c))
+    h = 10 ** rng.uniform(-1, 1, n)
+    return X, Y, h, 10 ** rng.uniform(-decades, decades, d)
+
+
+def explicit(X, Y, h, q):
+    return np.linalg.solve(X.T @ (h[:, None] * X) + np.diag(q), X.T @ (h[:, None] * Y))
+
+
+def through_features(X, Y, h, q):
+    return ridge_by_features(X.T @ (h[:, None] * X), q, X.T @ (h[:, None] * Y))
+
+
+def through_samples(X, Y, h, q):
+    free = q == 0
+    inverse = np.zeros_like(q)
+    inverse[~free] = 1 / q[~free]
+    Theta, beta = ridge_by_samples((X * inverse) @ X.T, h, X[:, free], Y)
+    W = inverse[:, None] * (X.T @ Theta)
+    W[free] = beta
+    return W
+
+
+SPACES = [through_features, through_samples]
+
+
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("space", SPACES)
+def test_solves_the_normal_equations(space, shape, c):
+    X, Y, h, q = data(*shape, c)
+    np.testing.assert_allclose(space(X, Y, h, q), explicit(X, Y, h, q), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_free", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("space", SPACES)
+def test_free_rows_are_not_penalised(space, shape, n_free):
+    X, Y, h, q = data(*shape)
+    q[:n_free] = 0.0
+    W = space(X, Y, h, q)
+    np.testing.assert_allclose(W, explicit(X, Y, h, q), rtol=1e-8, atol=1e-10)
+    gradient = X.T @ (h[:, None] * (X @ W - Y)) + q[:, None] * W
+    assert np.abs(gradient).max() <= 1e-10
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_spaces_agree_over_twenty_decades_of_weights(shape):
+    """The smallest rows keep their digits: each is compared in its own size."""
+    X, Y, h, q = data(*shape, decades=10.0)
+    q = np.maximum(q, 1e-4)
+    by_features, by_samples = through_features(X, Y, h, q), through_samples(X, Y, h, q)
+    sizes = np.linalg.norm(by_samples, axis=1, keepdims=True)
+    np.testing.assert_allclose(by_features / sizes, by_samples / sizes, atol=1e-6)
+
+
+def test_constant_columns_may_be_free_twice_over():
+    """Two equal free columns leave the split open but not the prediction."""
+    X, Y, h, q = data(8, 30)
+    X[:, 1] = X[:, 0] = 1.0
+    q[:2] = 0.0
+    once = explicit(X[:, 1:], Y, h, q[1:])
+    np.testing.assert_allclose(X @ through_samples(X, Y, h, q), X[:, 1:] @ once, atol=1e-9)
+
+
+def test_a_singular_matrix_still_gives_a_solution_of_a_solvable_system():
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((5, 3))
+    A, target = B @ B.T, B @ rng.standard_normal((3, 2))
+    A[-1] = A[:, -1] = 0.0
+    A[-1, -1] = 1.0
+    target[-1] = 0.0
+    A = A + 1e-9 * np.eye(5)
+    np.testing.assert_allclose(A @ solve_positive(A, target), target, atol=1e-6)
+
+
+def test_an_indefinite_matrix_is_solved_by_the_pivoted_method():
+    A = np.array([[1.0, 2.0], [2.0, 1.0]])
+    B = np.array([[3.0], [3.0]])
+    np.testing.assert_allclose(solve_positive(A, B), [[1.0], [1.0]])
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_inputs_are_left_alone(space):
+    arrays = data(20, 6)
+    before = [a.copy() for a in arrays]
+    space(*arrays)
+    for now, then in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_the_given_matrices_are_left_alone():
+    X, Y, h, q = data(20, 6)
+    G, K = X.T @ X, X @ X.T
+    G0, K0 = G.copy(), K.copy()
+    ridge_by_features(G, q, X.T @ Y)
+    ridge_by_samples(K, h, np.ones((20, 1)), Y)
+    np.testing.assert_array_equal(G, G0)
+    np.testing.assert_array_equal(K, K0)
