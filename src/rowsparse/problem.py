@@ -128,7 +128,10 @@ class Problem:
         weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
         at the weight of a residual of typical size.
         """
-        if self.loss.quadratic or not self.penalty.convex:
+        return self._capped(h) if self.penalty.convex else h
+
+    def _capped(self, h: np.ndarray) -> np.ndarray:
+        if self.loss.quadratic:
             return h
         typical = self.residual_scale ** (self.loss.r - 2)
         return np.minimum(h, typical * self.loss.weights(len(h)))
@@ -192,12 +195,14 @@ class Problem:
     def alpha_max(self) -> float:
         """The smallest alpha at which no single penalised row leaves zero.
 
-        For convex problems the solution is zero from here on; for p < 1 zero is then optimal in
-        every single row.
+        For convex problems the solution is zero from here on. For p < 1 and r = 2 zero is then
+        optimal in every single row; for p < 1 and r < 2 this holds for a quadratic in place of
+        the loss, whose curvature is that of samples with residuals of typical size.
         """
         loss = self.loss.smoothed(self.smoothing_floor)
         E = self.design.matmul(self.null_weights) - self.Y
-        return self.penalty.alpha_max(self.null_gradient, self.curvatures(loss.residual_weights(E)))
+        h = self._capped(loss.residual_weights(E))
+        return self.penalty.alpha_max(self.null_gradient, self.curvatures(h))
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
         """Objective minus a lower bound on it; None where the problem is not convex.

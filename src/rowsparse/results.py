@@ -127,7 +127,11 @@ class Solution:
 
 @dataclass(frozen=True)
 class Path:
-    """Solutions along a decreasing grid of alpha."""
+    """Solutions along a decreasing grid of alpha.
+
+    Their W and intercept are those of the problem that was solved, with the columns of X centred
+    and scaled as the selector does it.
+    """
 
     alphas: np.ndarray
     solutions: tuple[Solution, ...]

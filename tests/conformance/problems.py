@@ -115,10 +115,10 @@ class Case:
     def violation(self, solution) -> float:
         W = self.joined(solution)
         E = self.A @ W - self.Y
-        h = self.s * (plain.norms(E) ** 2 + (1e-7 * self.scale) ** 2) ** ((self.r - 2) / 2)
+        floor = self.scale * max(1e-7, 2e-10 ** (1 / (2 - min(self.r, 1.0))))
+        h = self.s * (plain.norms(E) ** 2 + floor**2) ** ((self.r - 2) / 2)
         G = self.A.T @ (h[:, None] * E) / self.n
-        convex = self.r >= 1 and self.p == 1
-        metric = np.minimum(h, self.scale ** (self.r - 2) * self.s) if convex else h
+        metric = np.minimum(h, self.scale ** (self.r - 2) * self.s) if self.p == 1 else h
         L = metric @ self.A**2 / self.n
         return plain.violation(W, G, L, self.strength, self.p) / self.scale ** (self.r / 2)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rowsparse.designs import Standardized, WithConstant, as_design, base, dense
+from rowsparse.designs import Standardized, Subset, WithConstant, as_design, base, dense
 
 N, D = 23, 9
 
@@ -76,7 +76,7 @@ STORAGES = {
     "csc duplicates": lambda X, _: with_duplicates(X, "csc"),
     "explicit zeros": lambda X, _: explicit_zeros(X),
 }
-WRAPPERS = ["plain", "standardized", "constant", "standardized constant"]
+WRAPPERS = ["plain", "standardized", "constant", "subset", "standardized constant subset"]
 
 
 def numbers(n=N, d=D, seed=0):
@@ -101,6 +101,12 @@ class Pair:
         if "constant" in wrapper:
             self.design = WithConstant(self.design)
             self.matrix = np.hstack([self.matrix, np.ones((n, 1))])
+        if "subset" in wrapper:
+            columns = np.concatenate(
+                [rng.permutation(d)[: d - 1], np.arange(d, self.matrix.shape[1])]
+            )
+            columns = np.union1d(columns, [3, 5])[::-1]  # the constant columns, and out of order
+            self.design, self.matrix = Subset(self.design, columns), self.matrix[:, columns]
         self.weights = rng.uniform(0.1, 3, n)
         self.centers = rng.standard_normal(self.matrix.shape[1])
         single = self.design.dtype == np.float32

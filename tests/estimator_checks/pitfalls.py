@@ -430,18 +430,18 @@ def _peak_bytes(selector, X, y):
 
 @covers("P18", "k")
 def check_memory_for_wide_and_tall_data_is_a_few_times_X(make_selector):
-    for n, d in ((40, 6000), (6000, 40)):
+    for n, d in ((40, 3000), (3000, 40)):
         X, y = toy.labelled(n=n, d=d)
-        assert _peak_bytes(with_k(make_selector, 3), X, y) < 10 * X.nbytes  # d×d or n×n: 150
+        assert _peak_bytes(with_k(make_selector, 3), X, y) < 10 * X.nbytes  # d×d or n×n: 75
 
 
 @covers("P18", "k", "sparse")
 def check_sparse_X_is_never_made_dense(make_selector):
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 6000), density=0.01, rng=rng, format="csc")
-    y = np.arange(300) % 2
-    X[:, [5]] = sp.csc_array((y + 0.1 * rng.standard_normal(300))[:, None])
-    assert _peak_bytes(with_k(make_selector, 2), X, y) < 300 * 6000 * 8
+    X = sp.random_array((200, 5000), density=0.01, rng=rng, format="csc")
+    y = np.arange(200) % 2
+    X[:, [5]] = sp.csc_array((y + 0.1 * rng.standard_normal(200))[:, None])
+    assert _peak_bytes(with_k(make_selector, 2), X, y) < 200 * 5000 * 8
 
 
 @covers("P20")

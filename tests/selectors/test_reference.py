@@ -287,7 +287,7 @@ def test_two_classes_in_two_columns_select_the_same_at_the_documented_alpha():
 
 @pytest.mark.parametrize(("r", "p"), [*FAMILY, (2.0, 0.0), (0.5, 0.5)])
 def test_the_certificate_meets_the_tolerance(r, p):
-    X, y = labelled(n=80, d=40)
+    X, y = labelled(n=60, d=25)
     solution = L2pSelector(0.05, r=r, p=p).fit(X, y).solution_
     assert solution.converged
     assert 0 <= solution.violation <= solution.tol

@@ -10,7 +10,6 @@ VARIANTS = [
     L2pSelector(0.1, p=1.0),
     L2pSelector(0.01, p=0.0),
     L2pSelector(0.1, r=1.0, p=1.0),
-    L2pSelector(0.05, r=0.5),
     L2pSelector(n_features_to_select=1),
     L2pSelector(0.05, solver=IRLS()),
     L2pSelector(0.05, solver=BlockDescent(), init="zero"),

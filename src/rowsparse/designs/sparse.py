@@ -34,14 +34,16 @@ class SparseDesign(Design):
         return np.asfortranarray(self.X[:, columns].toarray(), dtype=float)
 
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
-        squared = sparse.csc_array(
-            (self.X.data.astype(float) ** 2, self.X.indices, self.X.indptr), shape=self.shape
-        )
-        out = squared.T @ weights
+        data, stored = self.X.data.astype(float), np.diff(self.X.indptr)
         if centers is not None:
-            sums = self.X.T @ weights
-            out = out - 2 * centers * sums + centers**2 * weights.sum()
-        return np.maximum(out, 0.0)
+            data -= np.repeat(centers, stored)  # exact where columns lie far from zero
+        d, column = self.shape[1], np.repeat(np.arange(self.shape[1]), stored)
+        counted = weights[self.X.indices]
+        out = np.bincount(column, data**2 * counted, minlength=d)
+        if centers is not None:
+            missing = weights.sum() - np.bincount(column, counted, minlength=d)
+            out += centers**2 * np.where(stored < self.shape[0], missing, 0.0)
+        return out
 
     def gram(
         self,
@@ -50,6 +52,11 @@ class SparseDesign(Design):
         weights: np.ndarray,
         centers: np.ndarray | None = None,
     ) -> np.ndarray:
+        stored = np.diff(self.X.indptr)
+        if centers is not None and 2 * max(stored[rows].max(), stored[columns].max()) > len(
+            weights
+        ):
+            return super().gram(rows, columns, weights, centers)  # nearly dense: centre first
         left = self.X[:, rows].astype(float)
         right = self.X[:, columns].astype(float)
         weighted = right.multiply(weights[:, None]).tocsc()
@@ -62,9 +69,5 @@ class SparseDesign(Design):
         return G
 
     def constant_columns(self) -> np.ndarray:
-        """A column with any implicit zero is constant if all it stores is zero."""
-        stored = np.diff(self.X.indptr)
-        full = stored == self.shape[0]
-        lowest = self.X.min(axis=0).toarray().ravel()
-        highest = self.X.max(axis=0).toarray().ravel()
-        return np.where(full, lowest == highest, (lowest == 0) & (highest == 0))
+        lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+        return (lowest == highest).ravel()

@@ -11,12 +11,21 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 WORTH_THREADS = 2e10
 
 _lock = threading.Lock()
 _state: dict = {"controller": None, "limiter": None, "users": 0}
+
+
+def _take_control() -> None:
+    """threadpoolctl lets one Python thread at a time change OpenBLAS and ignores all others; the
+    count of users above does what that rule is for, also when the last to leave is another."""
+    clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 @contextmanager
@@ -26,6 +35,7 @@ def one_blas_thread() -> Iterator[None]:
         if _state["users"] == 0:
             if _state["controller"] is None:
                 _state["controller"] = ThreadpoolController()  # scans the loaded libraries: once
+            _take_control()
             _state["limiter"] = _state["controller"].limit(limits=1, user_api="blas")
         _state["users"] += 1
     try:
@@ -34,8 +44,10 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _state["users"] -= 1
             if _state["users"] == 0:
+                _take_control()
                 _state["limiter"].restore_original_limits()
                 _state["limiter"] = None
+                _take_control()  # and leave none behind
 
 
 def blas_threads_for(flops: float) -> AbstractContextManager[None]:

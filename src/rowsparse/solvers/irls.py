@@ -113,7 +113,7 @@ class IRLS(Solver):
         penalty, smoothing = problem.penalty, level.smoothing_rows
         strength = penalty.strength(problem.n_rows)
         norms = np.full(problem.n_rows, smoothing)
-        norms[point.active] = np.sqrt(row_norms(W) ** 2 + smoothing**2)
+        norms[point.active] = np.hypot(row_norms(W), smoothing)
         counted = np.isfinite(strength)
         return loss + float(strength[counted] @ penalty.phi(norms[counted]))
 
@@ -127,20 +127,24 @@ class IRLS(Solver):
         state.violation = evaluation.violation
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
         wrong &= ~nonzero_rows(state.W)
-        if not (problem.convex and wrong.any() and state.n_returns < MAX_RETURNS):
+        if not (problem.convex and wrong.any()):
             state.converged = True
+            return
+        if state.n_returns == MAX_RETURNS:
+            state.stalled = True
             return
         returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
         returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
         returned.design, returned.G = _restricted(problem.design, returned.active), None
-        L = problem.sample_curvatures[wrong]
+        h = problem.loss.smoothed(problem.smoothing_floor).residual_weights(evaluation.residual)
+        L = problem.curvatures(h)[wrong]
         steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
         returned.W[wrong] = steps / np.count_nonzero(wrong)
         value = self._smoothed_objective(problem, returned, state)
         if value < state.objective:
             state.__dict__.update(returned.__dict__ | {"objective": value})
         else:
-            state.converged = True
+            state.stalled = True
 
 
 def _without_negligible(problem: Problem, state: _State) -> _State:

@@ -36,7 +36,8 @@ def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = 
     if isinstance(solver, IRLS) or problem.convex:
         return run(solver, problem, start="zero")  # a start of the solver's own, or one minimum
     names = STARTS if init == "best" else (init,)
-    return _best_of(problem, solver, names, exchange=init == "best")
+    exchange = init == "best" and problem.loss.convex and not problem.penalty.convex
+    return _best_of(problem, solver, names, exchange)
 
 
 def solve_near(
