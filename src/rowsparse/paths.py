@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ def path_to_k(
         solution = walk.visit(alpha, solution, thorough=True)
         if solution.rows.size < k:
             alpha, solution = walk.down(alpha, solution, k, thorough=True)
+    if walk.ended:
+        solution = replace(solution, status=walk.ended)
     return alpha, solution, walk.path()
 
 
@@ -99,7 +102,7 @@ class _Walk:
         self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
         self.seen: dict[float, Solution] = {}
-        self.ended = False
+        self.ended: Status | None = None  # Ctrl-C or the end of the time
 
     def visit(self, alpha: float, near: Solution | None, thorough: bool = False) -> Solution:
         """Solve at alpha: from the neighbour only, or (thorough) from every start as well."""
@@ -111,7 +114,8 @@ class _Walk:
         else:
             solution = solve(problem, solver, near)
         self.seen[alpha] = solution
-        self.ended = solution.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+        if solution.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+            self.ended = solution.status
         return solution
 
     def down(self, alpha: float, near: Solution | None, k: int, thorough: bool = False):

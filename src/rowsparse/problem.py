@@ -239,7 +239,7 @@ def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.nda
     B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
     if loss.quadratic:
         return B
-    size = np.sqrt(np.mean((F @ B - Y) ** 2)) or 1.0
+    size = np.sqrt(2 * ResidualLoss(2.0, loss.sample_weight).value_of_residual(F @ B - Y)) or 1.0
     for smoothing in size * np.logspace(-1, -7, 7):
         smoothed = loss.smoothed(smoothing)
         for _ in range(200):

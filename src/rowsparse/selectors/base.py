@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -58,7 +57,7 @@ class RowSelector(SelectorMixin, BaseEstimator):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         data = _Data.of(self, X, y, sample_weight)
-        k = check_k(self.n_features_to_select, data.design.shape[1])
+        k = check_k(self.n_features_to_select, data.factors)
         problem, solver = data.problem(self), self._solver()
         alpha, solution, path = self._solve(problem, solver, k)
         if not solution.converged:
@@ -79,11 +78,11 @@ class RowSelector(SelectorMixin, BaseEstimator):
         Columns: name, rank, score, selected, a coefficient per class or output, and the alpha at
         which the feature entered the path (NaN where no path was followed or it never entered).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         return selection_frame(self)
 
     def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         return self.support_
 
     def __sklearn_tags__(self):
@@ -140,6 +139,8 @@ class RowSelector(SelectorMixin, BaseEstimator):
         self.output_names_ = data.target.output_names
         if data.target.classes is not None:
             self.classes_ = data.target.classes
+        elif hasattr(self, "classes_"):  # of an earlier fit on labels
+            del self.classes_
 
 
 class _Data:
@@ -201,10 +202,6 @@ def _validated(selector: RowSelector, X, y):
         raise ValueError(
             f"{type(selector).__name__} requires y to be passed, but the target y is None."
         )
-    if not sparse.issparse(X) and not hasattr(X, "__dataframe__"):
-        shape = np.shape(y)
-        if len(shape) > 2:
-            raise ValueError(f"Expected y with one or two dimensions, got {len(shape)}.")
     return validate_data(
         selector,
         X,
@@ -252,47 +249,43 @@ def _check_solver(solver: Solver) -> None:
         raise ValueError(f"Expected solver.max_iter >= 1, got {solver.max_iter!r}.")
     if solver.time_limit is not None:
         check_number("solver.time_limit", solver.time_limit, 0.0, np.inf)
+    if solver.callback is not None and not callable(solver.callback):
+        raise TypeError(f"Expected solver.callback to be callable, got {solver.callback!r}.")
 
 
 def _support(problem: Problem, solution: Solution, k: int | None) -> np.ndarray:
-    """The nonzero rows, or exactly k: the largest, then those with the steepest gradient."""
+    """The nonzero rows, or exactly k: those always in, then the largest, ties by index."""
     scores = row_norms(solution.W)
     if k is None:
         support = scores > 0
         if not support.any():
-            warnings.warn(
+            _say(
                 f"No feature was selected at alpha={problem.penalty.alpha:g}; "
-                "lower alpha or set n_features_to_select.",
-                UserWarning,
-                stacklevel=4,
+                "lower alpha or set n_features_to_select."
             )
         return support
     d = len(scores)
     eligible = (problem.sample_curvatures[:d] > 0) & ~problem.penalty.excluded(problem.n_rows)[:d]
     always = problem.penalty.free(problem.n_rows)[:d] & eligible
-    order = _order_for_k(problem, solution, scores, always)
-    order = order[eligible[order]]
+    order = np.lexsort((np.arange(d), -scores, ~always))
+    order = order[eligible[order]][:k]
     if order.size < k:
-        warnings.warn(
+        _say(
             f"Expected {k} features, got {order.size}: the other columns of X are constant "
-            "or excluded.",
-            UserWarning,
-            stacklevel=4,
+            "or excluded."
+        )
+    elif not scores[order].all():
+        _say(
+            f"Only {np.count_nonzero(scores)} rows are nonzero at alpha={problem.penalty.alpha:g}; "
+            f"the other features up to {k} are the first ones of X. Lower alpha or k."
         )
     support = np.zeros(d, dtype=bool)
-    support[order[:k]] = True
+    support[order] = True
     return support
 
 
-def _order_for_k(problem: Problem, solution: Solution, scores, always) -> np.ndarray:
-    """Always-in features first, then by row norm, then (zero rows) by the size of the gradient."""
-    pulls = np.zeros(len(scores))
-    if np.count_nonzero(scores) < len(scores):
-        W = solution.W
-        if problem.has_constant:
-            W = np.vstack([W, solution.intercept])
-        pulls = row_norms(problem.evaluate(W).gradient)[: len(scores)]
-    return np.lexsort((np.arange(len(scores)), -pulls, -scores, ~always))
+def _say(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def _not_converged(solution: Solution) -> str:

@@ -24,9 +24,13 @@ def selection_columns(selector) -> dict[str, np.ndarray]:
 
 
 def selection_frame(selector):
-    """A pandas data frame, or a polars one where only polars is installed."""
+    """A pandas data frame; a polars one after ``set_output(transform="polars")`` or where only
+    polars is installed."""
     columns = selection_columns(selector)
+    wanted = getattr(selector, "_sklearn_output_config", {}).get("transform")
     try:
+        if wanted == "polars":
+            raise ImportError
         import pandas
     except ImportError:
         pass

@@ -30,8 +30,9 @@ def _error(right_type: bool, message: str) -> Exception:
     return ValueError(message) if right_type else TypeError(message)
 
 
-def check_k(k, n_features: int) -> int | None:
+def check_k(k, factors: np.ndarray) -> int | None:
     """The number of features to select: None or an integer from 1 to the number of columns."""
+    n_features, n_always = factors.size, int(np.count_nonzero(factors == 0))
     if k is None:
         return None
     if not isinstance(k, Integral) or isinstance(k, bool):
@@ -43,6 +44,11 @@ def check_k(k, n_features: int) -> int | None:
     if not 1 <= k <= n_features:
         raise ValueError(
             f"Expected n_features_to_select from 1 to {n_features} (the columns of X), got {k}."
+        )
+    if k < n_always:
+        raise ValueError(
+            f"Expected n_features_to_select of at least {n_always}, the number of features that "
+            f"feature_weights keeps always in, got {k}."
         )
     return k
 
@@ -75,7 +81,12 @@ def check_feature_weights(feature_weights, n_features: int, names) -> np.ndarray
         return None
     if isinstance(feature_weights, Mapping):
         feature_weights = _weights_by_name(feature_weights, n_features, names)
-    weights = np.asarray(feature_weights, dtype=float)
+    try:
+        weights = np.asarray(feature_weights, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Expected feature_weights as numbers, got {feature_weights!r:.60}."
+        ) from None
     if weights.shape != (n_features,):
         raise ValueError(
             f"Expected feature_weights with one number per column of X, shape ({n_features},), "
@@ -127,8 +138,8 @@ def as_target(y, task: str) -> Target:
     kind = type_of_target(y, input_name="y")
     if kind.startswith("unknown"):
         raise ValueError(
-            f"Expected y as labels, a label-indicator matrix or numbers, got dtype {y.dtype}; "
-            "unknown label type."
+            "Unknown label type: expected y as labels, a label-indicator matrix or numbers, "
+            f"got {kind} of dtype {y.dtype}."
         )
     if task == "regression" or (task == "auto" and not _is_labels(y, kind)):
         return _numbers(y)

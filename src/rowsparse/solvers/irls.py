@@ -40,8 +40,8 @@ class IRLS(Solver):
     The system is solved in the smaller of feature and sample space; rows that become negligible
     leave it and are checked again at the end. The smoothed objective, which the history records,
     never increases. ``tol`` bounds its relative change in the last step, once the smoothing is at
-    its floor; for p < 1 the certificate of the result may be larger (see ``violation``), since
-    reweighting alone does not reach row-wise optimality.
+    its floor; for a convex problem the violation must be below ``sqrt(tol)`` as well. For p < 1 it
+    may be larger, since reweighting alone does not reach row-wise optimality.
     """
 
     def supports(self, problem: Problem) -> str | None:
@@ -127,11 +127,8 @@ class IRLS(Solver):
         state.violation = evaluation.violation
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
         wrong &= ~nonzero_rows(state.W)
-        if not (problem.convex and wrong.any()):
-            state.converged = True
-            return
-        if state.n_returns == MAX_RETURNS:
-            state.stalled = True
+        if not (problem.convex and wrong.any()) or state.n_returns == MAX_RETURNS:
+            self._end(problem, state)
             return
         returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
         returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
@@ -144,7 +141,12 @@ class IRLS(Solver):
         if value < state.objective:
             state.__dict__.update(returned.__dict__ | {"objective": value})
         else:
-            state.stalled = True
+            self._end(problem, state)
+
+    def _end(self, problem: Problem, state: _State) -> None:
+        """Where the optimum can be recognised, standing still is not enough."""
+        state.converged = not problem.convex or state.violation <= np.sqrt(self.tol)
+        state.stalled = not state.converged
 
 
 def _without_negligible(problem: Problem, state: _State) -> _State:

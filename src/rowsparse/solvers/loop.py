@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
+from ..numerics.threads import blas_threads_for
 from ..problem import Problem
 from ..results import Solution, Status, Step
 from .base import Solver, State
@@ -58,18 +59,21 @@ def run(
         raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
     deadline = Deadline(solver.time_limit)
     began, out_of_time = deadline.began, deadline.passed
+    work = 2.0 * problem.Y.size * problem.n_rows
     W0 = problem.null_weights if W0 is None else W0
     status: Status | None = None
     history: list[Step] = []
     state = State(np.array(W0), np.inf, np.inf)
     try:
-        state = solver.start(problem, W0)
+        with blas_threads_for(work):
+            state = solver.start(problem, W0)
         history.append(_record(0, began, state))
         for iteration in range(1, solver.max_iter + 1):
             status = _ended(state, out_of_time)
             if status is not None:
                 break
-            state = solver.step(problem, state, out_of_time)
+            with blas_threads_for(work):
+                state = solver.step(problem, state, out_of_time)
             history.append(_record(iteration, began, state))
             logger.debug("%s %s", type(solver).__name__, history[-1])
             if solver.callback is not None and solver.callback(history[-1]):

@@ -57,6 +57,8 @@ def solve_near(
     else:
         cold = solve(problem, solver, init)
     best = min(warm, cold, key=lambda solution: solution.objective)
+    if cold.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+        best = replace(best, status=cold.status)
     starts = cold.starts or {cold.start: cold.objective}
     return replace(best, starts={**starts, "warm": warm.objective})
 
@@ -65,12 +67,18 @@ def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...], exchange:
     """The lowest of several starts; Ctrl-C or the end of the time keeps what there is."""
     deadline = Deadline(solver.time_limit)
     solutions: dict[str, Solution] = {}
+    reached: dict[str, float] = {}  # objective from each start before rows were exchanged
     try:
         for name in names:
             W0 = _starting_point(problem, solver, name, deadline)
             if exchange:
                 rough = deadline.limited(replace(solver, tol=max(solver.tol, ROUGH)))
                 found = run(rough, problem, W0, nested=True)
+                same = [n for n, value in reached.items() if np.isclose(value, found.objective)]
+                if same:  # this minimum has been found and left before
+                    solutions[name] = replace(solutions[same[0]], start=name)
+                    continue
+                reached[name] = found.objective
                 W0 = exchange_rows(problem, _joined(problem, found), deadline.passed)
             solutions[name] = run(deadline.limited(solver), problem, W0, start=name)
             if solutions[name].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
@@ -81,8 +89,8 @@ def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...], exchange:
         best = min(solutions.values(), key=lambda solution: solution.objective)
         return replace(best, status=Status.INTERRUPTED, seconds=deadline.elapsed())
     best = min(solutions.values(), key=lambda solution: solution.objective)
-    reached = {name: solution.objective for name, solution in solutions.items()}
-    return replace(best, starts=reached, seconds=deadline.elapsed())
+    starts = {name: solution.objective for name, solution in solutions.items()}
+    return replace(best, starts=starts, seconds=deadline.elapsed())
 
 
 def _starting_point(
