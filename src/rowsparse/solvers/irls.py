@@ -40,8 +40,8 @@ class IRLS(Solver):
     The system is solved in the smaller of feature and sample space; rows that become negligible
     leave it and are checked again at the end. The smoothed objective, which the history records,
     never increases. ``tol`` bounds its relative change in the last step, once the smoothing is at
-    its floor; for a convex problem the violation must be below ``sqrt(tol)`` as well. For p < 1 it
-    may be larger, since reweighting alone does not reach row-wise optimality.
+    its floor, as in the papers. That is not the tolerance of the certificate: reweighting is slow
+    for p = 1 and does not reach row-wise optimality for p < 1, so read ``violation`` and ``gap``.
     """
 
     def supports(self, problem: Problem) -> str | None:
@@ -128,7 +128,7 @@ class IRLS(Solver):
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
         wrong &= ~nonzero_rows(state.W)
         if not (problem.convex and wrong.any()) or state.n_returns == MAX_RETURNS:
-            self._end(problem, state)
+            state.converged = True
             return
         returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
         returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
@@ -141,12 +141,7 @@ class IRLS(Solver):
         if value < state.objective:
             state.__dict__.update(returned.__dict__ | {"objective": value})
         else:
-            self._end(problem, state)
-
-    def _end(self, problem: Problem, state: _State) -> None:
-        """Where the optimum can be recognised, standing still is not enough."""
-        state.converged = not problem.convex or state.violation <= np.sqrt(self.tol)
-        state.stalled = not state.converged
+            state.converged = True
 
 
 def _without_negligible(problem: Problem, state: _State) -> _State:
