@@ -26,12 +26,12 @@ def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol):
     Stops after ``n_sweeps`` or when a sweep moves no row by more than ``tol`` in the scale
     ``sqrt(G_jj) |dw_j|``. Returns that largest move of the last sweep.
     """
-    return _kernel(_sweep_gram, len(rows))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol)
+    return _kernel(_sweep_gram, len(W))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol)
 
 
 def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol):
     """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
-    kernel = _kernel(_sweep_samples, len(rows))
+    kernel = _kernel(_sweep_samples, len(W))
     return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol)
 
 

@@ -23,7 +23,7 @@ from ..numerics.threads import one_blas_thread
 from ..penalties.base import RowNormPenalty
 from .local import Model
 
-SWEEPS = 4  # at least; more where a sweep costs less than the overhead of a Newton step
+SWEEPS = 3
 NEWTON_STEPS = 10
 CG_STEPS = 60
 MAX_ROUNDS = 200
@@ -47,7 +47,9 @@ def descend(
     reached = np.inf
     with one_blas_thread():
         for _ in range(MAX_ROUNDS):
-            model.sweep(strength, penalty.p, everything, _sweeps(model), tol / 10)
+            model.sweep(strength, penalty.p, everything, SWEEPS, tol / 10)
+            support = np.flatnonzero(nonzero_rows(model.W))
+            model.sweep(strength, penalty.p, support, _sweeps(model, support.size), tol / 10)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
@@ -58,12 +60,12 @@ def descend(
     return reached
 
 
-def _sweeps(model: Model) -> int:
+def _sweeps(model: Model, n_rows: int) -> int:
+    """How often to sweep over the nonzero rows: for about as long as a Newton step takes."""
     m, c = model.W.shape
     if m < COMPILED_FROM:
-        return 2 * SWEEPS
-    nonzero = np.count_nonzero(nonzero_rows(model.W)) + 1
-    return int(np.clip(2e6 / (m * c * nonzero), SWEEPS, 50))
+        return SWEEPS
+    return int(np.clip(1e6 / (m * c * (n_rows + 1)), 1, 50))
 
 
 def _violation(model: Model, penalty: RowNormPenalty) -> float:
