@@ -6,4 +6,9 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
-pytest.register_assert_rewrite("estimator_checks.pitfalls", "estimator_checks.bad_input")
+pytest.register_assert_rewrite(
+    "estimator_checks.pitfalls_data",
+    "estimator_checks.pitfalls_object",
+    "estimator_checks.shared",
+    "estimator_checks.bad_input",
+)
