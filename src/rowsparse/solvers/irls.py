@@ -27,6 +27,7 @@ class _State(State):
     active: np.ndarray  # rows still in the system
     design: Design  # X restricted to them
     G: np.ndarray | None = None  # X'SX of them, where it does not change (r = 2, d <= n)
+    B: np.ndarray | None = None  # X'SY of them, kept with G
     smoothing_rows: float = np.inf
     smallest_smoothing: float = 0.0  # of the rows
     smoothing_samples: float = np.inf
@@ -78,7 +79,7 @@ class IRLS(Solver):
         if reached > state.objective and shrunk is not state:  # some of them mattered
             new = self._minimise_majorizer(problem, state, state)
             reached = self._smoothed_objective(problem, new, state)
-        if reached > state.objective * (1 + 1e-13):  # the system is beyond this precision
+        if reached > state.objective * (1 + 1e-11):  # the system is beyond this precision
             new, reached = replace(state, stalled=True), state.objective
         new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)
         new.smoothing_samples = max(LOWERING * state.smoothing_samples, problem.smoothing_floor)
@@ -94,8 +95,10 @@ class IRLS(Solver):
     def _minimise_majorizer(self, problem: Problem, state: _State, within: _State) -> _State:
         """Minimise the quadratic that touches the objective at ``state`` over the rows that
         ``within`` keeps in the system."""
-        loss = problem.loss.smoothed(state.smoothing_samples)
-        h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
+        h = problem.loss.weights(len(problem.Y))
+        if not problem.loss.quadratic:
+            loss = problem.loss.smoothed(state.smoothing_samples)
+            h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
         penalty = problem.penalty.take(within.active)
         q = penalty.weights(state.W[within.active], state.smoothing_rows)
         new = replace(within, W=np.zeros_like(state.W))
@@ -108,8 +111,12 @@ class IRLS(Solver):
         """The objective of a point under the smoothing of a level; rows not in the system count
         as zero rows, so that leaving it changes nothing."""
         W = point.W[point.active]
-        E = point.design.matmul(W) - problem.Y
-        loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
+        if point.G is not None and point.B is not None:  # without a pass over X
+            at_zero = problem.loss.value_of_residual(problem.Y)
+            loss = at_zero + float(np.vdot(W, point.G @ W / 2 - point.B))
+        else:
+            E = point.design.matmul(W) - problem.Y
+            loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
         penalty, smoothing = problem.penalty, level.smoothing_rows
         strength = penalty.strength(problem.n_rows)
         norms = np.full(problem.n_rows, smoothing)
@@ -132,7 +139,8 @@ class IRLS(Solver):
             return
         returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
         returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
-        returned.design, returned.G = _restricted(problem.design, returned.active), None
+        returned.design = _restricted(problem.design, returned.active)
+        returned.G = returned.B = None
         h = problem.loss.smoothed(problem.smoothing_floor).residual_weights(evaluation.residual)
         L = problem.curvatures(h)[wrong]
         steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
@@ -152,8 +160,10 @@ def _without_negligible(problem: Problem, state: _State) -> _State:
     if np.count_nonzero(kept) > 0.8 * kept.size:
         return state
     active = state.active[kept]
-    G = None if state.G is None else state.G[np.ix_(kept, kept)]
-    return replace(state, active=active, design=_restricted(problem.design, active), G=G)
+    smaller = replace(state, active=active, design=_restricted(problem.design, active))
+    if state.G is not None and state.B is not None:
+        smaller.G, smaller.B = state.G[np.ix_(kept, kept)], state.B[kept]
+    return smaller
 
 
 def _restricted(design: Design, columns: np.ndarray) -> Design:
@@ -170,10 +180,12 @@ def _reweighted_fit(problem: Problem, state: _State, h: np.ndarray, q: np.ndarra
     h = np.maximum(h, 1e-300) / n
     if d <= n:
         everything = np.arange(d)
-        G = state.G if state.G is not None else design.gram(everything, everything, h)
+        if state.G is not None and state.B is not None:
+            return ridge_by_features(state.G, q, state.B)
+        G, B = design.gram(everything, everything, h), design.rmatmul(h[:, None] * Y)
         if problem.loss.quadratic:
-            state.G = G
-        return ridge_by_features(G, q, design.rmatmul(h[:, None] * Y))
+            state.G, state.B = G, B
+        return ridge_by_features(G, q, B)
     free = np.flatnonzero(q == 0)
     inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
     Theta, beta = ridge_by_samples(design.outer(inverse), h, design.take(free), Y)
