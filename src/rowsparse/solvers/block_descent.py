@@ -83,7 +83,7 @@ class BlockDescent(Solver):
         """
         if state.smoothing > problem.smoothing_floor:
             return min(0.1 * state.violation, STAGE_DONE / 2), False
-        if state.violation < 1e-3:
+        if state.violation < 1e-4:
             return 0.5 * self.attainable_tol(problem), True
         return 0.1 * state.violation, False
 

@@ -24,8 +24,11 @@ from ..penalties.base import RowNormPenalty
 from .local import Model
 
 SWEEPS = 3
+QUICK = 0.3  # a round of sweeps that leaves less of the violation needs no Newton step
+NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
 NEWTON_STEPS = 10
 CG_STEPS = 60
+PATIENCE = 20  # conjugate-gradient steps before the preconditioner is made anew
 MAX_ROUNDS = 200
 
 
@@ -47,12 +50,15 @@ def descend(
     reached = np.inf
     with one_blas_thread():
         for _ in range(MAX_ROUNDS):
+            before = reached
             model.sweep(strength, penalty.p, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
             model.sweep(strength, penalty.p, support, _sweeps(model, support.size), tol / 10)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
+            if reached <= QUICK * before < np.inf:
+                continue  # well-conditioned: sweeps alone are quick
             _newton(model, penalty, strength, tol, finishing)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
@@ -61,11 +67,11 @@ def descend(
 
 
 def _sweeps(model: Model, n_rows: int) -> int:
-    """How often to sweep over the nonzero rows: for about as long as a Newton step takes."""
-    m, c = model.W.shape
-    if m < COMPILED_FROM:
+    """How often to sweep over the nonzero rows: for a part of the time that a Newton step takes."""
+    if len(model.W) < COMPILED_FROM or n_rows == 0:
         return SWEEPS
-    return int(np.clip(1e6 / (m * c * (n_rows + 1)), 1, 50))
+    newton = NEWTON_OVERHEAD + model.newton_flops(n_rows)
+    return int(np.clip(newton / (12 * model.sweep_flops(n_rows)), 1, 50))
 
 
 def _violation(model: Model, penalty: RowNormPenalty) -> float:
@@ -133,7 +139,7 @@ class _NewtonSystem:
         direction = z
         rz = float(np.vdot(residual, z))
         target = accuracy**2 * rz
-        for _ in range(CG_STEPS):
+        for taken in range(CG_STEPS):
             Hd = self.times(direction)
             curvature = float(np.vdot(direction, Hd))
             if curvature <= 1e-14 * rz:
@@ -146,6 +152,8 @@ class _NewtonSystem:
             if rz <= target:
                 break
             direction = z + (rz / previous) * direction
+            if taken == PATIENCE:
+                self.model.forget_radial_solver()
         return D
 
     def _two_level(self):
@@ -165,7 +173,7 @@ class _NewtonSystem:
         if solve_radial is None:  # the average over directions of the penalty's curvature
             return model.preconditioner(self.slope * max(1 - lost / c, 0.0))
         if c == 1:
-            return lambda R: solve_radial(R * directions) * directions
+            return lambda R: solve_radial((R * directions)[:, 0])[:, None] * directions
         solve_all = model.preconditioner(self.slope)
 
         def solve(R):

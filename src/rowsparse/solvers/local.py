@@ -18,7 +18,8 @@ from ..losses.residual import ResidualLoss
 from ..numerics.rows import nonzero_rows
 from ..numerics.sweep import sweep_gram, sweep_samples
 
-LARGEST_RADIAL = 3000
+SMALL_RADIAL, LARGEST_RADIAL = 500, 3000  # rows: factored at every step, and at all
+REUSE_ABOVE = 0.8  # of the rows must be in a kept factor
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -44,6 +45,14 @@ class GramModel:
         W, Q = self.W[used], self.Q[used]
         return float(np.vdot(W, Q) - np.vdot(W, self.G[np.ix_(used, used)] @ W) / 2)
 
+    def sweep_flops(self, n_rows: int) -> float:
+        """Operations of a sweep over so many rows."""
+        return 2.0 * n_rows * self.W.size
+
+    def newton_flops(self, n_rows: int) -> float:
+        """Operations of a Newton step on so many rows: two factors, some ten iterations."""
+        return n_rows**2 * (n_rows + 60.0 * self.W.shape[1])
+
     def gradient(self) -> np.ndarray:
         return self.Q
 
@@ -68,6 +77,9 @@ class GramModel:
         """Solve with the Hessian restricted to multiples of one direction per row."""
         return _cholesky_solver(self.G_support * (directions @ directions.T), diagonal)
 
+    def forget_radial_solver(self) -> None:
+        """Nothing is kept: a factor is cheap here."""
+
     def along(self, D: np.ndarray) -> float:
         """The change of the loss from W to W + D (D on the focused rows)."""
         self.GD = self.G_rows.T @ D
@@ -90,6 +102,8 @@ class SampleModel:
         self.E = np.array(E, order="F")
         self.loss = loss
         self.root: np.ndarray | None = None  # square roots of the samples' weights
+        # when S is larger than n, one factor serves several Newton steps: it only preconditions
+        self._kept_radial: tuple[np.ndarray, Solve] | None = None
         self._reweigh()
 
     def copy(self) -> SampleModel:
@@ -110,6 +124,14 @@ class SampleModel:
         self.curvatures = np.einsum("ij,ij->j", self.X_weighted, self.X_weighted)
         metric = self.metric_weights(h)
         self.metric = self.curvatures if metric is h else metric @ self.X**2 / len(h)
+
+    def sweep_flops(self, n_rows: int) -> float:
+        return 4.0 * n_rows * self.E.size
+
+    def newton_flops(self, n_rows: int) -> float:
+        n, c = self.E.shape
+        small = min(n, n_rows)
+        return n_rows**3 / 3 + 2.0 * n * n_rows * (n_rows + small + 40.0 * c)
 
     def gradient(self) -> np.ndarray:
         return self.X_weighted.T @ self.E_weighted
@@ -154,10 +176,38 @@ class SampleModel:
         return solve
 
     def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
-        X = self.X_support
-        if X.shape[1] > max(X.shape[0], LARGEST_RADIAL):
+        n, m = self.X_support.shape
+        if m > max(n, LARGEST_RADIAL):
             return None  # this system has the size of the support and no small form
+        if m <= max(n, SMALL_RADIAL):
+            return self._fresh_radial_solver(directions, diagonal)
+        kept = self._kept_radial
+        known = np.zeros(m, bool) if kept is None else np.isin(self.support, kept[0])
+        if kept is None or np.mean(known) < REUSE_ABOVE:
+            self._kept_radial = self.support, self._fresh_radial_solver(directions, diagonal)
+            return self._kept_radial[1]
+        place = np.searchsorted(kept[0], self.support[known])
+        own = self.curvatures[self.support[~known]] + np.maximum(diagonal[~known], 0.0)
+
+        def solve(b: np.ndarray) -> np.ndarray:
+            spread = np.zeros(len(kept[0]))
+            spread[place] = b[known]
+            z = np.empty_like(b)
+            z[known] = kept[1](spread)[place]
+            z[~known] = b[~known] / own
+            return z
+
+        return solve
+
+    def _fresh_radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve:
+        X = self.X_support
+        if X.shape[1] > max(X.shape[0], SMALL_RADIAL):  # it only preconditions: half the digits
+            X, directions = X.astype(np.float32), directions.astype(np.float32)
         return _cholesky_solver((X.T @ X) * (directions @ directions.T), diagonal)
+
+    def forget_radial_solver(self) -> None:
+        """Factor anew next time: conjugate gradients took too long with the kept factor."""
+        self._kept_radial = None
 
     def along(self, D: np.ndarray) -> float:
         self.XD = self.X[:, self.support] @ D
@@ -178,7 +228,8 @@ def _cholesky_solver(A: np.ndarray, diagonal: np.ndarray) -> Solve:
     """Solve with ``A + diag(diagonal)``, raised a little where rounding made it singular."""
     size = A.diagonal().copy()
     entries = size + diagonal
-    for lift in (1e-14, 1e-11, 1e-8):
+    lifts = (1e-14, 1e-11, 1e-8) if A.dtype == np.float64 else (1e-6, 1e-5, 1e-4)
+    for lift in lifts:
         np.fill_diagonal(A, entries + lift * np.maximum(size, entries))
         try:
             factor = cho_factor(A, lower=True, check_finite=False)
