@@ -57,51 +57,54 @@ def run(
     reason = solver.supports(problem)
     if reason is not None:
         raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
-    deadline = Deadline(solver.time_limit)
-    began, out_of_time = deadline.began, deadline.passed
-    work = 2.0 * problem.Y.size * problem.n_rows
-    W0 = problem.null_weights if W0 is None else W0
+    with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
+        deadline = Deadline(solver.time_limit)
+        W0 = problem.null_weights if W0 is None else W0
+        state, status, history = _iterate(solver, problem, W0, deadline, nested)
+        return _certified(solver, problem, state, status, history, deadline.began, start)
+
+
+def _iterate(
+    solver: Solver, problem: Problem, W0: np.ndarray, deadline: Deadline, nested: bool
+) -> tuple[State, Status, list[Step]]:
+    """Steps until something ends them."""
     status: Status | None = None
     history: list[Step] = []
     state = State(np.array(W0), np.inf, np.inf)
     try:
-        with blas_threads_for(work):
-            state = solver.start(problem, W0)
-        history.append(_record(0, began, state))
+        state = solver.start(problem, W0)
+        history.append(_record(0, deadline, state))
         for iteration in range(1, solver.max_iter + 1):
-            status = _ended(state, out_of_time)
+            status = _ended(state, deadline)
             if status is not None:
                 break
-            with blas_threads_for(work):
-                state = solver.step(problem, state, out_of_time)
-            history.append(_record(iteration, began, state))
+            state = solver.step(problem, state, deadline.passed)
+            history.append(_record(iteration, deadline, state))
             logger.debug("%s %s", type(solver).__name__, history[-1])
             if solver.callback is not None and solver.callback(history[-1]):
                 raise KeyboardInterrupt
         else:
-            status = _ended(state, out_of_time)
+            status = _ended(state, deadline)
     except KeyboardInterrupt:
         if nested:
             raise
         status = Status.INTERRUPTED
-    status = Status.MAX_ITER if status is None else status
-    return _certified(solver, problem, state, status, history, began, start)
+    return state, Status.MAX_ITER if status is None else status, history
 
 
-def _ended(state: State, out_of_time) -> Status | None:
+def _ended(state: State, deadline: Deadline) -> Status | None:
     if not np.isfinite(state.objective):
         return Status.NOT_FINITE
     if state.converged:
         return Status.CONVERGED
     if state.stalled:
         return Status.STALLED
-    return Status.TIME_LIMIT if out_of_time() else None
+    return Status.TIME_LIMIT if deadline.passed() else None
 
 
-def _record(iteration: int, began: float, state: State) -> Step:
+def _record(iteration: int, deadline: Deadline, state: State) -> Step:
     rows = int(np.count_nonzero(nonzero_rows(state.W)))
-    seconds = time.perf_counter() - began
-    return Step(iteration, seconds, state.objective, state.violation, rows)
+    return Step(iteration, deadline.elapsed(), state.objective, state.violation, rows)
 
 
 def _certified(solver, problem, state, status, history, began, start) -> Solution:
