@@ -17,7 +17,7 @@ L2HALF_CONTESTANTS = [
     "skglm fixpoint",
 ]
 RFS_CONTESTANTS = ["rowsparse", "rowsparse IRLS()", "skfeature RFS"]
-RFS_CAP = 300.0
+RFS_CAP = 150.0
 
 
 def mtfs(bench):

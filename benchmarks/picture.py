@@ -72,6 +72,7 @@ def _panel(axis, case, records):
         axis.plot(*zip(*points, strict=True), "o", markersize=3, alpha=0.35, **style)
     axis.axhline(TARGET_GAP, color="black", linewidth=0.9, linestyle=":")
     axis.set(xscale="log", yscale="log", title=case, xlabel="wall seconds")
+    axis.tick_params(axis="x", which="minor", labelsize=6)  # a narrow range has no major ticks
     axis.set_ylim(SMALLEST_GAP / 3, 3)
     axis.grid(alpha=0.25, which="major")
 
