@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from .inputs import as_target, check_feature_weights, check_k, check_number, che
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
 
 
-class RowSelector(SelectorMixin, BaseEstimator):
+class RowSelector(SelectorMixin, BaseEstimator, ABC):
     """Selects the features whose rows of W a penalised problem leaves nonzero.
 
     Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
@@ -41,11 +42,13 @@ class RowSelector(SelectorMixin, BaseEstimator):
     feature_weights: Any
     task: str
 
+    @abstractmethod
     def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
-        raise NotImplementedError
+        """The loss of this selector, given weights of mean one."""
 
+    @abstractmethod
     def _penalty(self, alpha: float, factors: np.ndarray | None) -> RowNormPenalty:
-        raise NotImplementedError
+        """The penalty of this selector at a strength, given the features' factors."""
 
     def fit(self, X, y, sample_weight=None):
         """Solve the problem and keep the selected features.

@@ -6,8 +6,8 @@ few Newton steps finish what sweeps would need thousands of rounds for. The Newt
     H D = -gradient,   H: D -> loss''(D) + a_j (D_j - (2 - p) u_j u_j' D_j),
     a_j = strength_j p |w_j|**(p-2),  u_j = w_j / |w_j|
 
-is solved by conjugate gradients preconditioned with one Cholesky factor, and every step is
-accepted by the true objective.
+is solved by conjugate gradients with a two-level preconditioner, and every step is accepted by
+the true objective.
 """
 
 from __future__ import annotations
