@@ -2,11 +2,18 @@
 
 import threading
 
+import numpy as np
 import pytest
 import threadpoolctl
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rowsparse.numerics.threads import WORTH_THREADS, blas_threads_for, one_blas_thread
+from rowsparse.numerics.threads import (
+    WORTH_SLICES,
+    WORTH_THREADS,
+    blas_threads_for,
+    one_blas_thread,
+    over_slices,
+)
 
 _settable: set[str] = set()  # a BLAS that came with another package may know one thread only
 
@@ -138,3 +145,44 @@ def test_only_big_products_get_the_users_threads():
         assert blas_threads() == {2}
     with blas_threads_for(WORTH_THREADS / 2):
         assert blas_threads() == {1}
+
+
+def _sliced_product(X, R, flops):
+    out = np.empty((X.shape[1], R.shape[1]))
+    used = set()
+
+    def multiply(part):
+        used.add(threading.get_ident())
+        assert blas_threads() == {1}
+        np.dot(X.T[part], R, out=out[part])
+
+    over_slices(multiply, X.shape[1], flops)
+    return out, used
+
+
+def test_the_number_of_threads_changes_no_bit_of_a_sliced_pass():
+    rng = np.random.default_rng(0)
+    X, R = np.asfortranarray(rng.standard_normal((300, 101))), rng.standard_normal((300, 3))
+    with_two, threads_of_two = _sliced_product(X, R, WORTH_SLICES)
+    threadpool_limits(1, user_api="blas")
+    with_one, threads_of_one = _sliced_product(X, R, WORTH_SLICES)
+    assert np.array_equal(with_two, with_one)
+    np.testing.assert_allclose(with_one, X.T @ R, rtol=1e-12, atol=1e-12)
+    assert threads_of_one == {threading.get_ident()}
+    assert threading.get_ident() not in threads_of_two
+
+
+@pytest.mark.parametrize(("n_items", "flops"), [(1000, WORTH_SLICES / 2), (7, 10 * WORTH_SLICES)])
+def test_little_work_stays_in_one_piece(n_items, flops):
+    seen = []
+    over_slices(seen.append, n_items, flops)
+    assert seen == [slice(0, n_items)]
+
+
+def test_an_error_in_a_slice_is_raised_and_the_limit_restored():
+    def fail(part):
+        raise ArithmeticError("no")
+
+    with pytest.raises(ArithmeticError, match="no"):
+        over_slices(fail, 100, WORTH_SLICES)
+    assert blas_threads() == {2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
+from ..numerics.threads import over_slices
 from .base import Design
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
@@ -23,10 +24,10 @@ class DenseDesign(Design):
         used = np.flatnonzero(nonzero_rows(W))
         if 4 * used.size < self.shape[1]:
             return self.take(used) @ W[used]
-        return (self.X @ W.astype(self.dtype, copy=False)).astype(float, copy=False)
+        return _product(self.X, W)
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
-        return (self.X.T @ R.astype(self.dtype, copy=False)).astype(float, copy=False)
+        return _product(self.X.T, R)
 
     def take(self, columns: np.ndarray) -> np.ndarray:
         if self.X.flags.f_contiguous:
@@ -36,7 +37,7 @@ class DenseDesign(Design):
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
         n, d = self.shape
         if centers is None and self.dtype == np.float64 and np.all(weights == weights[0]):
-            return weights[0] * np.einsum("ij,ij->j", self.X, self.X)
+            return weights[0] * self._plain_squares()
         out = np.zeros(d)
         by_columns = self.X.flags.f_contiguous and not self.X.flags.c_contiguous
         length, other = (d, n) if by_columns else (n, d)
@@ -51,8 +52,29 @@ class DenseDesign(Design):
             out[cols] += weights[rows] @ block
         return out
 
+    def _plain_squares(self) -> np.ndarray:
+        out = np.empty(self.shape[1])
+
+        def square(part: slice) -> None:
+            np.einsum("ij,ij->j", self.X[:, part], self.X[:, part], out=out[part])
+
+        over_slices(square, self.shape[1], flops=10.0 * self.X.size)  # bound by memory
+        return out
+
     def constant_columns(self) -> np.ndarray:
         suspects = np.flatnonzero((self.X[:16] == self.X[0]).all(axis=0))
         constant = np.zeros(self.shape[1], dtype=bool)
         constant[suspects] = [bool((self.X[:, j] == self.X[0, j]).all()) for j in suspects]
         return constant
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``A B`` for a large A and few columns of B, in the precision of A, as float64."""
+    B = B.astype(A.dtype, copy=False)
+    out = np.empty((A.shape[0], B.shape[1]), dtype=A.dtype)
+
+    def multiply(part: slice) -> None:
+        np.dot(A[part], B, out=out[part])  # unlike matmul it always lets other threads run
+
+    over_slices(multiply, A.shape[0], flops=2.0 * A.size * B.shape[1])
+    return out.astype(float, copy=False)

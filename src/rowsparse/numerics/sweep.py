@@ -31,6 +31,9 @@ def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol):
 
 def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol):
     """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
+    rows = rows[curvature[rows] > 0.0]
+    if not rows.size:
+        return 0.0
     kernel = _kernel(_sweep_samples, len(W))
     return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol)
 
@@ -56,19 +59,22 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
 
 def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
     delta = np.empty(Wt.shape[0])
+    gradient = np.empty(Wt.shape[0])
     moved = 0.0
+    known = False  # whether ``gradient`` is already that of the row whose turn it is
     for _ in range(n_sweeps):
         moved = 0.0
-        for j in rows:
-            curvature = curvatures[j]
-            if curvature <= 0.0:
-                continue
-            gradient = _rows_times(Rt, Xt[j])
-            size = _row_step(Wt[:, j], gradient, curvature, strength[j], p, delta)
-            if size > 0.0:
+        for position in range(rows.size):
+            j = rows[position]
+            if not known:
+                _rows_times(Rt, Xt[j], gradient)
+            size = _row_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta)
+            known = size > 0.0
+            if known:  # one pass over the residual updates it and meets the next row
+                following = rows[(position + 1) % rows.size]
                 Wt[:, j] += delta
-                _add_outer(Rt, delta, Xt[j])
-                moved = max(moved, math.sqrt(curvature) * size)
+                _add_outer_then_times(Rt, delta, Xt[j], Xt[following], gradient)
+                moved = max(moved, math.sqrt(curvatures[j]) * size)
         if moved <= tol:
             break
     return moved
@@ -120,18 +126,41 @@ def _add_outer_loops(At, delta, row):
             At[k, i] += delta[k] * row[i]
 
 
-def _rows_times(At, row):
-    return At @ row
+def _rows_times(At, row, out):
+    out[:] = At @ row
 
 
-def _rows_times_loops(At, row):
-    out = np.empty(At.shape[0])
+def _rows_times_loops(At, row, out):
     for k in range(At.shape[0]):
         total = 0.0
         for i in range(row.size):
             total += At[k, i] * row[i]
         out[k] = total
-    return out
+
+
+def _add_outer_then_times(At, delta, row, following, out):
+    _add_outer(At, delta, row)
+    _rows_times(At, following, out)
+
+
+def _add_outer_then_times_loops(At, delta, row, following, out):
+    for k in range(0, delta.size - 1, 2):  # two outputs share what is loaded of the rows
+        first, second = 0.0, 0.0
+        for i in range(row.size):
+            a = At[k, i] + delta[k] * row[i]
+            b = At[k + 1, i] + delta[k + 1] * row[i]
+            At[k, i] = a
+            At[k + 1, i] = b
+            first += a * following[i]
+            second += b * following[i]
+        out[k], out[k + 1] = first, second
+    if delta.size % 2:
+        k, total = delta.size - 1, 0.0
+        for i in range(row.size):
+            a = At[k, i] + delta[k] * row[i]
+            At[k, i] = a
+            total += a * following[i]
+        out[k] = total
 
 
 def _kernel(function, n_rows):
@@ -152,7 +181,12 @@ def _compiled() -> dict:
     overload(_add_outer, jit_options={"fastmath": _FASTMATH})(
         lambda At, delta, row: _add_outer_loops
     )
-    overload(_rows_times, jit_options={"fastmath": _FASTMATH})(lambda At, row: _rows_times_loops)
+    overload(_rows_times, jit_options={"fastmath": _FASTMATH})(
+        lambda At, row, out: _rows_times_loops
+    )
+    overload(_add_outer_then_times, jit_options={"fastmath": _FASTMATH})(
+        lambda At, delta, row, following, out: _add_outer_then_times_loops
+    )
     register_jitable(_shrink_one)
     register_jitable(_row_step)
 

@@ -1,23 +1,29 @@
-"""One BLAS thread around many small products.
+"""One BLAS thread around many small products, and our own threads for passes over all of X.
 
 A threaded BLAS wakes and joins its workers for every product; on products of some hundred rows that
 costs more than the product, and on a busy machine forty times more. The limit is a property of the
 whole process, so nested and concurrent uses are counted and only the last one restores it.
+
+A pass over X is cut into slices that depend on its size alone, so that the number of threads never
+changes a bit of the result.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 WORTH_THREADS = 2e10
+WORTH_SLICES = 4e7  # some milliseconds: a thread is started in a tenth of one
+N_SLICES = 8
 
 _lock = threading.Lock()
-_state: dict = {"controller": None, "limiter": None, "users": 0}
+_state: dict = {"controller": None, "limiter": None, "users": 0, "allowed": 1}
 
 
 def _take_control() -> None:
@@ -28,6 +34,12 @@ def _take_control() -> None:
         clear(force=True)
 
 
+def _user_setting(controller: ThreadpoolController) -> int:
+    """How many threads BLAS may use: the largest, since some libraries are built for one only."""
+    found = (library for library in controller.info() if library["user_api"] == "blas")
+    return max((library["num_threads"] for library in found), default=1)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread inside the block, for as long as any caller is inside one."""
@@ -36,6 +48,7 @@ def one_blas_thread() -> Iterator[None]:
             if _state["controller"] is None:
                 _state["controller"] = ThreadpoolController()  # scans the loaded libraries: once
             _take_control()
+            _state["allowed"] = _user_setting(_state["controller"])
             _state["limiter"] = _state["controller"].limit(limits=1, user_api="blas")
         _state["users"] += 1
     try:
@@ -53,3 +66,22 @@ def one_blas_thread() -> Iterator[None]:
 def blas_threads_for(flops: float) -> AbstractContextManager[None]:
     """One BLAS thread for a product of few operations, the user's setting for a big one."""
     return nullcontext() if flops >= WORTH_THREADS else one_blas_thread()
+
+
+def over_slices(function: Callable[[slice], None], n_items: int, flops: float) -> None:
+    """Call ``function`` with slices that cover ``n_items``, on as many threads as BLAS may use.
+
+    The calls must not depend on each other; each runs with one BLAS thread.
+    """
+    with one_blas_thread():
+        if flops < WORTH_SLICES or n_items < N_SLICES:
+            function(slice(0, n_items))
+            return
+        bounds = [n_items * i // N_SLICES for i in range(N_SLICES + 1)]
+        slices = list(map(slice, bounds[:-1], bounds[1:]))
+        workers = min(_state["allowed"], N_SLICES)
+        if workers == 1:
+            list(map(function, slices))
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(function, slices))
