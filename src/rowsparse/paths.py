@@ -1,4 +1,4 @@
-"""Paths: the same problem over a grid of alpha, every solve warm-started from its neighbour."""
+"""Paths: the same problem over a grid of alpha or p, each solve warm-started from the last."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .solvers.base import Solver
 from .solvers.irls import IRLS
 from .solvers.loop import Deadline
 from .solvers.starts import solve, solve_near
+from .solvers.top_k import top_k_path
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way
@@ -46,8 +47,12 @@ def selection_path(
             raise ValueError(
                 f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
             )
+        if hasattr(problem.penalty, "k"):
+            return _path_over_k(selector, problem, solver, wanted)
         found = [path_to_k(problem, solver, k, selector.init) for k in wanted]
         return Path(np.array([alpha for alpha, _, _ in found]), tuple(s for _, s, _ in found))
+    if hasattr(problem.penalty, "k"):
+        raise ValueError("Expected ks, the numbers of features: a constraint has no alpha.")
     grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
@@ -59,6 +64,54 @@ def selection_path(
         if solutions[-1].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
             break
     return Path(grid[: len(solutions)], tuple(solutions))
+
+
+def _path_over_k(selector: Any, problem: Problem, solver: Solver, ks: list[int]) -> Path:
+    """For a constraint: every k from its neighbours. Features that are always in count."""
+    features = problem.penalty.free(problem.n_rows)[: problem.n_rows - problem.has_constant]
+    always = int(np.sum(features))
+    if ks[0] <= always and always:
+        raise ValueError(
+            f"Expected ks above {always}, the number of features always in, got {ks[0]}."
+        )
+    options = selector.n_init, selector.polish, selector._rng()
+    solutions = top_k_path(problem, [k - always for k in ks], solver, *options)
+    found = np.array(ks[: len(solutions)])
+    return Path(np.full(found.size, np.nan), tuple(solutions), ks=found)
+
+
+def power_path(
+    selector: Any,
+    X,
+    y,
+    *,
+    powers: Iterable[float] = (1.0, 0.75, 0.5, 0.25, 0.1),
+    fraction: float = 0.1,
+    sample_weight=None,
+) -> Path:
+    """The solutions of a selector's problem along falling p, each continued from the one before.
+
+    From p = 1, where the solution is global, this follows one minimum into the non-convex
+    problems; the selector's own p is not used. alpha is the selector's for every p, or where that
+    is None, ``fraction`` of the alpha_max of each p.
+    """
+    problem, solver = selector.problem_and_solver(X, y, sample_weight)
+    grid = np.sort(np.asarray(list(powers), dtype=float))[::-1]
+    if not grid.size or not (np.isfinite(grid).all() and grid[0] <= 1 and grid[-1] >= 0):
+        raise ValueError(f"Expected powers between 0 and 1, got {powers!r}.")
+    if not 0 < fraction <= 1:
+        raise ValueError(f"Expected fraction in (0, 1], got fraction={fraction!r}.")
+    alphas: list[float] = []
+    solutions: list[Solution] = []
+    deadline = Deadline(solver.time_limit)
+    for p in grid:
+        at = problem.with_penalty(replace(problem.penalty, p=float(p)))
+        alphas.append(fraction * at.alpha_max() if selector.alpha is None else selector.alpha)
+        near = solutions[-1] if solutions and not isinstance(solver, IRLS) else "zero"
+        solutions.append(solve(at.with_alpha(alphas[-1]), deadline.limited(solver), near))
+        if solutions[-1].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+            break
+    return Path(np.array(alphas), tuple(solutions), grid[: len(solutions)])
 
 
 def path_to_k(

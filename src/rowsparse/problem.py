@@ -12,7 +12,7 @@ from .designs.wrappers import WithConstant
 from .losses.residual import ResidualLoss
 from .numerics.rows import row_norms
 from .numerics.threads import blas_threads_for
-from .penalties.base import RowNormPenalty
+from .penalties.base import RowPenalty
 
 SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
 ROUNDING = 2e-16
@@ -46,7 +46,7 @@ class Problem:
     design: Design
     Y: np.ndarray
     loss: ResidualLoss
-    penalty: RowNormPenalty
+    penalty: RowPenalty
     has_constant: bool = False
 
     @classmethod
@@ -55,7 +55,7 @@ class Problem:
         design: Design,
         Y: np.ndarray,
         loss: ResidualLoss,
-        penalty: RowNormPenalty,
+        penalty: RowPenalty,
         fit_intercept: bool = True,
     ) -> Problem:
         """Add the intercept as a free row of W where one is wanted."""
@@ -74,7 +74,7 @@ class Problem:
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
-    def with_penalty(self, penalty: RowNormPenalty) -> Problem:
+    def with_penalty(self, penalty: RowPenalty) -> Problem:
         """The same data under another penalty; what was computed about the data is kept."""
         other = replace(self, penalty=penalty)
         other.__dict__.update({k: self.__dict__[k] for k in _SHARED if k in self.__dict__})
@@ -104,12 +104,17 @@ class Problem:
         For r < 2 the violation is that of the quadratic majorizer at W with ``smoothing``
         (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
         """
+        with blas_threads_for(2.0 * self.Y.size * self.n_rows):
+            return self.evaluate_residual(W, self.design.matmul(W) - self.Y, smoothing)
+
+    def evaluate_residual(
+        self, W: np.ndarray, E: np.ndarray, smoothing: float | None = None
+    ) -> Evaluation:
+        """``evaluate(W)`` where the residual E = X W - Y is already known."""
         smoothing = self.smoothing_floor if smoothing is None else smoothing
         loss = self.loss.smoothed(smoothing)
-        with blas_threads_for(2.0 * self.Y.size * self.n_rows):
-            E = self.design.matmul(W) - self.Y
-            h = loss.residual_weights(E)
-            gradient = self.design.rmatmul(E * (h / len(E))[:, None])
+        h = loss.residual_weights(E)
+        gradient = self.design.rmatmul(E * (h / len(E))[:, None])
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
         objective = self.loss.value_of_residual(E) + self.penalty.value(W)
@@ -128,7 +133,7 @@ class Problem:
         weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
         at the weight of a residual of typical size.
         """
-        return self._capped(h) if self.penalty.convex else h
+        return self._capped(h) if self.penalty.any_metric else h
 
     def _capped(self, h: np.ndarray) -> np.ndarray:
         if self.loss.quadratic:
@@ -219,7 +224,7 @@ class Problem:
         Theta, G = self._orthogonal_to_free(Theta, evaluation.gradient)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
-        excess = (row_norms(G[bound]) / strength[bound]).max(initial=0.0)
+        excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
         dual = _best_scaled_dual(self.loss, Theta, self.Y, excess)
         return max(evaluation.objective - dual, 0.0)
 

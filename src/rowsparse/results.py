@@ -73,6 +73,14 @@ class Solution:
     solver: str
     start: str = "given"
     starts: dict[str, float] = field(default_factory=dict)  # objective reached from each start
+    lower_bound: float | None = None  # no W allowed by the problem has a lower objective
+    proof: str = ""  # what is known about the optimum, in words, and how
+
+    @property
+    def n_best_starts(self) -> int:
+        """How many starts reached the returned objective (to six digits)."""
+        near = abs(self.objective) * 1e-6
+        return sum(value <= self.objective + near for value in self.starts.values())
 
     @property
     def converged(self) -> bool:
@@ -106,6 +114,7 @@ class Solution:
             for k in ("objective", "violation", "gap", "tol", "n_iter", "seconds", "solver")
         }
         facts |= {"start": self.start, "starts": self.starts, "status": self.status.value}
+        facts |= {"lower_bound": self.lower_bound, "proof": self.proof}
         facts["history"] = [asdict(step) for step in self.history]
         _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
 
@@ -127,7 +136,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Path:
-    """Solutions along a decreasing grid of alpha.
+    """Solutions along a decreasing grid of alpha, or of p where ``powers`` names one for each.
 
     Their W and intercept are those of the problem that was solved, with the columns of X centred
     and scaled as the selector does it.
@@ -135,6 +144,8 @@ class Path:
 
     alphas: np.ndarray
     solutions: tuple[Solution, ...]
+    powers: np.ndarray | None = None
+    ks: np.ndarray | None = None  # the numbers of rows asked for, where they were
 
     def __len__(self) -> int:
         return len(self.solutions)

@@ -10,7 +10,7 @@ from conformance import plain
 
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
-from rowsparse.penalties import L2p
+from rowsparse.penalties import L2p, LpInf
 from rowsparse.problem import Problem
 
 
@@ -28,11 +28,12 @@ class Case:
     factored: bool = False
     fraction: float = 0.1  # alpha in units of the data
     seed: int = 0
+    size: str = "l2"  # of a row: its Euclidean norm, or "max", its largest magnitude
 
     def __str__(self) -> str:
         parts = [f"r={self.r:g} p={self.p:g}", f"{self.n}x{self.d}x{self.c}"]
         parts += ["intercept"] * self.intercept + ["weighted"] * self.weighted
-        return " ".join(parts + ["factors"] * self.factored)
+        return " ".join(parts + ["factors"] * self.factored + ["max"] * (self.size == "max"))
 
     def but(self, **changes) -> Case:
         return replace(self, **changes)
@@ -76,7 +77,8 @@ class Case:
 
     @cached_property
     def problem(self) -> Problem:
-        penalty = L2p(1.0, self.factors.copy() if self.factored else None, p=self.p)
+        kind = {"l2": L2p, "max": LpInf}[self.size]
+        penalty = kind(1.0, self.factors.copy() if self.factored else None, p=self.p)
         loss = ResidualLoss(self.r, self.s.copy() if self.weighted else None)
         design, Y = as_design(self.X.copy()), self.Y.copy()
         return Problem.build(design, Y, loss, penalty, self.intercept).with_alpha(self.alpha)
@@ -96,8 +98,10 @@ class Case:
         return np.vstack([solution.W, solution.intercept]) if self.intercept else solution.W
 
     def objective(self, solution) -> float:
-        W = self.joined(solution)
-        return plain.objective(self.A, self.Y, W, self.r, self.p, self.s, self.strength)
+        return self.objective_of(self.joined(solution))
+
+    def objective_of(self, W) -> float:
+        return plain.objective(self.A, self.Y, W, self.r, self.p, self.s, self.strength, self.size)
 
     @cached_property
     def scale(self) -> float:
@@ -120,7 +124,8 @@ class Case:
         G = self.A.T @ (h[:, None] * E) / self.n
         metric = np.minimum(h, self.scale ** (self.r - 2) * self.s) if self.p == 1 else h
         L = metric @ self.A**2 / self.n
-        return plain.violation(W, G, L, self.strength, self.p) / self.scale ** (self.r / 2)
+        moved = plain.violation(W, G, L, self.strength, self.p, self.size)
+        return moved / self.scale ** (self.r / 2)
 
 
 SHAPES = [
@@ -131,5 +136,5 @@ SHAPES = [
 ]
 
 
-def grid(orders, powers) -> list[Case]:
-    return [shape.but(r=r, p=p) for r in orders for p in powers for shape in SHAPES]
+def grid(orders, powers, size="l2") -> list[Case]:
+    return [shape.but(r=r, p=p, size=size) for r in orders for p in powers for shape in SHAPES]

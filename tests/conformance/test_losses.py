@@ -184,6 +184,34 @@ def test_the_conjugate_of_the_absolute_residual_is_infinite_outside_its_balls(s)
     assert loss.dual_value(Theta, Y) == -np.inf
 
 
+# -- proximal map ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [0.0, 0.3, 5.0, 80.0])
+def test_prox_is_the_lowest_of_a_fine_search(loss, step):
+    """Row by row along the residual, which is where the minimum must lie."""
+    Z, Y = points()
+    Z[0] = Y[0]  # zero in, zero out
+    U = loss.prox(Z, Y, step)
+    s = weights_of(loss)
+    t = np.concatenate([[0.0], np.geomspace(1e-8, 1, 20_000)])
+    for i in range(N):
+        size = np.linalg.norm(Z[i] - Y[i])
+        heights = 0.5 * (t * size - size) ** 2 + step * s[i] / (loss.r * N) * (t * size) ** loss.r
+        reached = np.linalg.norm(U[i] - Y[i])
+        own = 0.5 * np.sum((U[i] - Z[i]) ** 2) + step * s[i] / (loss.r * N) * reached**loss.r
+        assert own <= heights.min() + 1e-12
+        np.testing.assert_allclose((U - Y)[i] * size, (Z - Y)[i] * reached, atol=1e-12)
+
+
+def test_prox_undoes_a_gradient_step(loss):
+    """U = prox(Z) means Z - U = step * gradient at U, wherever no residual vanishes."""
+    Z, Y = points()
+    U = loss.prox(Z, Y, 0.7)
+    apart = norms(U - Y) > 0
+    np.testing.assert_allclose((Z - U)[apart], 0.7 * loss.gradient(U, Y)[apart], atol=1e-10)
+
+
 # -- sample weights -------------------------------------------------------------------------------
 
 

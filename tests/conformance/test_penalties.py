@@ -1,18 +1,23 @@
 """Every penalty against its definition: prox by search, majorizer, certificate, alpha_max.
 
-A new row-norm penalty is one line in PENALTIES.
+A new penalty is one line in PENALTIES and one in SIZE and DUAL, the norm of its rows.
 """
 
 import numpy as np
 import pytest
 from conformance.plain import norms
 
-from rowsparse.penalties import L2p
+from rowsparse.penalties import L2p, LpInf
 
 D, C = 7, 3
 FACTORS = np.array([1.0, 0.3, 0.0, 2.0, np.inf, 1.0, 5.0])
-PENALTIES = {f"L2p p={p:.3g}": L2p(p=p) for p in (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 1.0)}
-HAS_WEIGHTS = {name: penalty for name, penalty in PENALTIES.items() if penalty.p > 0}
+POWERS = (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 1.0)
+PENALTIES = {f"{kind.__name__} p={p:.3g}": kind(p=p) for kind in (L2p, LpInf) for p in POWERS}
+SIZE = {L2p: lambda w: np.linalg.norm(w), LpInf: lambda w: np.abs(w).max()}
+DUAL = {L2p: lambda g: np.linalg.norm(g), LpInf: lambda g: np.abs(g).sum()}
+HAS_WEIGHTS = {
+    name: penalty for name, penalty in PENALTIES.items() if penalty.p > 0 and penalty.reweightable
+}
 
 
 @pytest.fixture(params=PENALTIES)
@@ -54,9 +59,8 @@ def value_of_row(penalty, j, row):
 def test_value_is_the_documented_sum(weighed):
     W = allowed(weighed, rows())
     f = np.ones(D) if weighed.factors is None else FACTORS
-    total = sum(
-        0.4 * f[j] * np.linalg.norm(w) ** weighed.p for j, w in enumerate(W) if np.any(w != 0)
-    )
+    size = SIZE[type(weighed)]
+    total = sum(0.4 * f[j] * size(w) ** weighed.p for j, w in enumerate(W) if np.any(w != 0))
     assert weighed.value(W) == pytest.approx(total, rel=1e-14)
 
 
@@ -97,6 +101,14 @@ def test_convex_flag_is_that_of_the_midpoint_inequality(penalty):
     assert penalty.convex == (max(excess) <= 1e-12)
 
 
+def test_sizes_are_the_norm_and_dual_sizes_its_dual(penalty):
+    W, G = rows(), rows(1)
+    sizes, duals = penalty.sizes(W), penalty.dual_sizes(G)
+    np.testing.assert_allclose(sizes, [SIZE[type(penalty)](w) for w in W], rtol=1e-14)
+    np.testing.assert_allclose(duals, [DUAL[type(penalty)](g) for g in G], rtol=1e-14)
+    assert (np.abs(np.einsum("ij,ij->i", W, G)) <= sizes * duals * (1 + 1e-14)).all()
+
+
 # -- phi ------------------------------------------------------------------------------------------
 
 
@@ -131,6 +143,7 @@ def test_nothing_around_or_along_a_row_is_lower_than_its_prox(weighed, step):
             assert not u.any()
             continue
         along = [t * w for t in np.linspace(0, 1.1, 300)]
+        along += [np.clip(w, -t, t) for t in np.linspace(0, np.abs(w).max(), 100)]
         around = [
             u + size * rng.standard_normal(C) for size in (1e-6, 1e-3, 0.1, 1.0) for _ in range(20)
         ]
@@ -153,10 +166,19 @@ def test_three_point_inequality_holds_for_convex_penalties(name, factors):
         assert far >= near + 0.5 * np.sum((V - U) ** 2) - 1e-12
 
 
-def test_prox_keeps_directions_zero_rows_and_free_rows(weighed):
+@pytest.mark.parametrize("factors", [None, FACTORS], ids=["equal", "factors"])
+@pytest.mark.parametrize("name", [name for name in PENALTIES if PENALTIES[name].reweightable])
+def test_prox_of_euclidean_norms_keeps_directions(name, factors):
+    W = rows()
+    U = type(PENALTIES[name])(0.4, factors, p=PENALTIES[name].p).prox(W, 0.05)
+    np.testing.assert_allclose(U * norms(W)[:, None], W * norms(U)[:, None], atol=1e-14)
+
+
+def test_prox_keeps_signs_zero_rows_and_free_rows(weighed):
     W = rows()
     U = weighed.prox(W, 0.05)
-    np.testing.assert_allclose(U * norms(W)[:, None], W * norms(U)[:, None], atol=1e-14)
+    assert (U * W >= 0).all()
+    assert (np.abs(U) <= np.abs(W)).all()
     assert not U[1].any()
     np.testing.assert_array_equal(U[weighed.free(D)], W[weighed.free(D)])
 

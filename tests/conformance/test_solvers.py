@@ -13,16 +13,17 @@ from scipy.optimize import minimize
 
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
-from rowsparse.penalties import L2p
+from rowsparse.penalties import L2p, LpInf
 from rowsparse.problem import Problem
 from rowsparse.results import Status
-from rowsparse.solvers import IRLS, BlockDescent, choose, run, solve
-from rowsparse.solvers.starts import STARTS
+from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient, choose, run, solve
 
 ORDERS = (2.0, 1.5, 1.0, 0.5)
+CLIPPED = grid((2.0,), (1.0, 0.5, 0.0), size="max")
 SOLVERS = {
-    BlockDescent: grid(ORDERS, (1.0, 0.5, 0.0)),
+    BlockDescent: grid(ORDERS, (1.0, 0.5, 0.0)) + CLIPPED,
     IRLS: grid(ORDERS, (1.0, 0.5)),
+    ProximalGradient: grid((2.0,), (1.0, 0.5, 0.0)) + CLIPPED,
 }
 ALL = [(solver, case) for solver, cases in SOLVERS.items() for case in cases]
 CONVEX = [(solver, case) for solver, case in ALL if case.p == 1 and case.r >= 1]
@@ -31,7 +32,7 @@ EXACT = [case for case in SOLVERS[BlockDescent] if case.r == 2 or (case.r >= 1 a
 # reweighting creeps where a residual vanishes for every sample: its 500 steps may not be enough
 SLOW_IRLS = [(IRLS, case) for case in SOLVERS[IRLS] if case.r <= 1 and case.d > case.n]
 NAMES = [solver.__name__ for solver in SOLVERS]
-SLOW = Case(r=1.0, p=1.0)  # takes every solver more than a few steps
+BY_CERTIFICATE = [(kind, case) for kind, case in ALL if kind is not IRLS]
 
 
 def named(pairs):
@@ -44,6 +45,17 @@ def named(pairs):
 @pytest.fixture(params=SOLVERS, ids=NAMES)
 def solver(request):
     return request.param
+
+
+@pytest.fixture
+def slow(solver):
+    """A problem that takes more than a few steps."""
+    return Case(n=20, d=90) if solver is ProximalGradient else Case(r=1.0, p=1.0)
+
+
+def fitting(solver, case):
+    """The case, with the squared loss for a solver that has no other."""
+    return case if solver().supports(case.problem) is None else case.but(r=2.0)
 
 
 @cache
@@ -96,9 +108,9 @@ def test_reported_violation_is_that_of_the_returned_point(kind, case):
         assert solution.violation == pytest.approx(expected, rel=1e-4, abs=rounding)
 
 
-@pytest.mark.parametrize("case", SOLVERS[BlockDescent], ids=str)
-def test_block_descent_meets_its_tolerance_by_its_own_certificate(case):
-    solution = solved(BlockDescent, case)
+@pytest.mark.parametrize(("kind", "case"), **named(BY_CERTIFICATE))
+def test_a_converged_run_meets_its_tolerance_by_the_certificate(kind, case):
+    solution = solved(kind, case)
     assert 0 <= solution.violation <= solution.tol
 
 
@@ -113,8 +125,7 @@ def test_no_single_row_can_be_changed_to_lower_the_objective(case):
         for step in [*steps, -W[j], -W[j] / 2, -W[j] / 100, W[j] / 100, W[j] / 2]:
             V = W.copy()
             V[j] += step
-            value = plain.objective(case.A, case.Y, V, case.r, case.p, case.s, case.strength)
-            assert value >= now * (1 - 1e-7)
+            assert case.objective_of(V) >= now * (1 - 1e-7)
 
 
 @pytest.mark.parametrize(("kind", "case"), **named(CONVEX))
@@ -148,15 +159,14 @@ def test_gap_of_the_squared_loss_is_that_of_the_scaled_residual(weighted, tol):
 
 
 def test_no_gap_is_claimed_without_convexity(solver):
-    for case in (Case(p=0.5), Case(r=0.5)):
+    for case in (Case(p=0.5), fitting(solver, Case(p=0.5, r=0.5))):
         assert run(solver(max_iter=3), case.problem).gap is None
 
 
-@pytest.mark.parametrize("case", [case for k, case in CONVEX if k is IRLS], ids=str)
-def test_solvers_agree_where_there_is_one_minimum(case):
+@pytest.mark.parametrize(("kind", "case"), **named(CONVEX))
+def test_solvers_agree_where_there_is_one_minimum(kind, case):
     best = tight(case).objective
-    assert solved(BlockDescent, case).objective == pytest.approx(best, rel=1e-7)
-    assert solved(IRLS, case).objective == pytest.approx(best, rel=1e-4)
+    assert solved(kind, case).objective == pytest.approx(best, rel=1e-4 if kind is IRLS else 1e-7)
 
 
 @pytest.mark.parametrize(("kind", "case"), **named([(k, c) for k, c in ALL if c.factored]))
@@ -169,9 +179,9 @@ def test_factor_zero_is_always_in_and_infinity_never(kind, case):
 # -- history --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", [case for case in SOLVERS[BlockDescent] if case.r == 2], ids=str)
-def test_block_descent_never_raises_the_objective_of_the_squared_loss(case):
-    values = np.array([step.objective for step in solved(BlockDescent, case).history])
+@pytest.mark.parametrize(("kind", "case"), **named([x for x in BY_CERTIFICATE if x[1].r == 2]))
+def test_the_objective_of_the_squared_loss_never_rises(kind, case):
+    values = np.array([step.objective for step in solved(kind, case).history])
     assert (np.diff(values) <= 1e-12 * values[0]).all()
 
 
@@ -203,6 +213,7 @@ def frozen(case):
 
 @pytest.mark.parametrize("case", [Case(weighted=True, factored=True), Case(r=1.0, p=0.5)], ids=str)
 def test_inputs_are_not_written_to(solver, case):
+    case = fitting(solver, case)
     before = frozen(case)
     run(solver(), case.problem)
     assert frozen(case) == before
@@ -210,6 +221,7 @@ def test_inputs_are_not_written_to(solver, case):
 
 @pytest.mark.parametrize("case", [Case(factored=True), Case(r=1.0, p=0.5, factored=True)], ids=str)
 def test_the_given_start_is_not_written_to(solver, case):
+    case = fitting(solver, case)
     W0 = np.random.default_rng(3).standard_normal((case.problem.n_rows, case.c))
     before = W0.copy()
     run(solver(max_iter=5), case.problem, W0)
@@ -220,6 +232,7 @@ def test_the_given_start_is_not_written_to(solver, case):
 
 @pytest.mark.parametrize("case", [Case(), Case(p=0.5), Case(r=1.0)], ids=str)
 def test_the_null_model_is_not_written_to(solver, case):
+    case = fitting(solver, case)
     before = case.problem.null_weights.copy()
     run(solver(), case.problem)
     np.testing.assert_array_equal(case.problem.null_weights, before)
@@ -227,7 +240,7 @@ def test_the_null_model_is_not_written_to(solver, case):
 
 @pytest.mark.parametrize(("r", "p"), [(2.0, 1.0), (2.0, 0.5), (1.0, 1.0), (1.0, 0.5)])
 def test_equal_calls_give_equal_bits(solver, r, p):
-    case = Case(r=r, p=p, d=90)
+    case = fitting(solver, Case(r=r, p=p, d=90))
     first, second = (run(solver(), case.problem) for _ in range(2))
     np.testing.assert_array_equal(first.W, second.W)
 
@@ -243,32 +256,32 @@ def assert_sound(case, solution):
     assert solution.status.advice
 
 
-def test_out_of_iterations(solver):
-    solution = run(solver(max_iter=1), SLOW.problem)
+def test_out_of_iterations(solver, slow):
+    solution = run(solver(max_iter=1), slow.problem)
     assert solution.status is Status.MAX_ITER
     assert solution.n_iter == 1
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_out_of_time(solver):
-    solution = run(solver(time_limit=0), SLOW.problem)
+def test_out_of_time(solver, slow):
+    solution = run(solver(time_limit=0), slow.problem)
     assert solution.status is Status.TIME_LIMIT
     assert solution.n_iter <= 1
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_interrupted_in_the_callback(solver):
+def test_interrupted_in_the_callback(solver, slow):
     def press_ctrl_c(step):
         if step.iteration == 2:
             raise KeyboardInterrupt
 
-    solution = run(solver(callback=press_ctrl_c), SLOW.problem)
+    solution = run(solver(callback=press_ctrl_c), slow.problem)
     assert solution.status is Status.INTERRUPTED
     assert solution.n_iter == 2
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_interrupted_inside_a_step(solver, monkeypatch):
+def test_interrupted_inside_a_step(solver, monkeypatch, slow):
     calls = []
     original = solver.step
 
@@ -279,39 +292,39 @@ def test_interrupted_inside_a_step(solver, monkeypatch):
         return original(self, problem, state, out_of_time)
 
     monkeypatch.setattr(solver, "step", step)
-    solution = run(solver(), SLOW.problem)
+    solution = run(solver(), slow.problem)
     assert solution.status is Status.INTERRUPTED
     assert solution.n_iter == 2
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_interrupted_before_the_first_step(solver, monkeypatch):
+def test_interrupted_before_the_first_step(solver, monkeypatch, slow):
     def start(self, problem, W):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(solver, "start", start)
-    solution = run(solver(), SLOW.problem)
+    solution = run(solver(), slow.problem)
     assert solution.status is Status.INTERRUPTED
     assert solution.n_iter == 0
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_a_callback_that_returns_true_stops_the_run(solver):
+def test_a_callback_that_returns_true_stops_the_run(solver, slow):
     seen = []
 
     def enough(step):
         seen.append(step)
         return step.iteration == 3
 
-    solution = run(solver(callback=enough), SLOW.problem)
+    solution = run(solver(callback=enough), slow.problem)
     assert solution.n_iter == 3
     assert tuple(seen) == solution.history[1:]
-    assert_sound(SLOW, solution)
+    assert_sound(slow, solution)
 
 
-def test_a_callback_that_returns_nothing_changes_nothing(solver):
-    watched = run(solver(callback=lambda step: None), SLOW.problem)
-    np.testing.assert_array_equal(watched.W, run(solver(), SLOW.problem).W)
+def test_a_callback_that_returns_nothing_changes_nothing(solver, slow):
+    watched = run(solver(callback=lambda step: None), slow.problem)
+    np.testing.assert_array_equal(watched.W, run(solver(), slow.problem).W)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -348,17 +361,19 @@ def test_block_descent_forgets_its_start_where_there_is_one_minimum(r, seed):
     "case",
     [
         *[Case(p=p, n=30, d=40, seed=seed) for p in (0.5, 0.0) for seed in (0, 1)],
+        *[Case(p=p, n=30, d=40, size="max") for p in (0.5, 0.0)],
         *[Case(r=r, p=p, n=20, d=8, c=2) for r, p in ((1.0, 0.5), (0.5, 1.0))],
     ],
     ids=str,
 )
 def test_best_start_is_no_worse_than_each_and_says_which_won(case):
-    each = {name: solve(case.problem, BlockDescent(), name) for name in STARTS}
+    starts = case.problem.penalty.starts
+    each = {name: solve(case.problem, BlockDescent(), name) for name in starts}
     best = solve(case.problem, BlockDescent(), "best")
     for name, solution in each.items():
         assert best.objective <= solution.objective * (1 + 1e-7), name
         assert solution.start == name
-    assert set(best.starts) == set(STARTS)
+    assert set(best.starts) == set(starts)
     assert best.objective == min(best.starts.values()) == best.starts[best.start]
     assert best.objective == pytest.approx(case.objective(best), rel=1e-10)
 
@@ -366,7 +381,8 @@ def test_best_start_is_no_worse_than_each_and_says_which_won(case):
 @pytest.mark.parametrize("r", [2.0, 1.0])
 def test_a_convex_problem_needs_no_choice_of_start(r):
     case = Case(r=r)
-    reached = [solve(case.problem, BlockDescent(), init).objective for init in ("best", *STARTS)]
+    inits = ("best", *case.problem.penalty.starts)
+    reached = [solve(case.problem, BlockDescent(), init).objective for init in inits]
     np.testing.assert_allclose(reached, tight(case).objective, rtol=1e-8)
 
 
@@ -396,6 +412,17 @@ def test_irls_refuses_p_zero_with_its_reason():
         run(IRLS(), problem)
 
 
+def test_irls_refuses_a_penalty_without_majorizer():
+    problem = Case(size="max").problem
+    with pytest.raises(ValueError, match=r"IRLS cannot solve this problem: .*LpInf"):
+        run(IRLS(), problem)
+
+
+def test_proximal_gradient_refuses_other_losses_than_the_squared_one():
+    with pytest.raises(ValueError, match=r"cannot solve this problem: .*r = 2.*r = 1;? ?.*"):
+        run(ProximalGradient(), Case(r=1.0).problem)
+
+
 @pytest.mark.parametrize(("kind", "case"), **named(ALL[::7]))
 def test_supports_is_none_for_what_it_solves(kind, case):
     assert kind().supports(case.problem) is None
@@ -411,9 +438,12 @@ def test_parameters_can_be_read_and_searched(solver):
         made.set_params(tolerance=1)
 
 
-def test_single_precision_is_asked_for_single_accuracy(solver):
-    case = Case()
-    penalty = L2p(case.alpha, p=case.p)
+@pytest.mark.parametrize("kind", [L2p, LpInf])
+def test_single_precision_is_asked_for_single_accuracy(solver, kind):
+    case = Case(size="max" if kind is LpInf else "l2")
+    if solver().supports(case.problem) is not None:
+        return
+    penalty = kind(case.alpha, p=case.p)
     problem = Problem.build(as_design(case.X.astype(np.float32)), case.Y, ResidualLoss(), penalty)
     solution = run(solver(), problem)
     assert solution.converged
@@ -443,7 +473,11 @@ def test_null_model_is_the_best_of_the_free_rows(r, factored):
     assert case.problem.residual_scale == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("case", [Case(r=r, c=c) for r in (2.0, 1.5, 1.0) for c in (1, 3)], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [*[Case(r=r, c=c) for r in (2.0, 1.5, 1.0) for c in (1, 3)], Case(size="max")],
+    ids=str,
+)
 def test_zero_from_alpha_max_on_and_not_below(case):
     top = case.problem.alpha_max()
     at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)))
@@ -452,9 +486,10 @@ def test_zero_from_alpha_max_on_and_not_below(case):
     assert below.rows.size > 0
 
 
+@pytest.mark.parametrize("size", ["l2", "max"])
 @pytest.mark.parametrize("p", [0.0, 0.5])
-def test_at_alpha_max_no_single_row_leaves_zero(p):
-    case = Case(p=p)
+def test_at_alpha_max_no_single_row_leaves_zero(p, size):
+    case = Case(p=p, size=size)
     top = case.problem.alpha_max()
     null = case.problem.null_weights
     at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)), null)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rowsparse.numerics import sweep
+from rowsparse.numerics.clip import clip_rows
 from rowsparse.numerics.shrink import shrink_rows
 
 POWERS = [0.0, 0.25, 0.5, 1.0]
@@ -17,7 +18,8 @@ ALWAYS, NEVER = 0, 10**9
 class Data:
     """X, Y and a start, with the matrices that the two sweeps want."""
 
-    def __init__(self, n, m, c, seed=0):
+    def __init__(self, n, m, c, seed=0, clipped=False):
+        self.clipped = clipped
         rng = np.random.default_rng(seed)
         self.X = np.asfortranarray(rng.standard_normal((n, m)) / np.sqrt(n))
         self.Y = rng.standard_normal((n, c))
@@ -29,7 +31,7 @@ class Data:
         self.rows = np.arange(m)
 
     def objective(self, W, p):
-        norms = np.linalg.norm(W, axis=1)
+        norms = np.abs(W).max(axis=1) if self.clipped else np.linalg.norm(W, axis=1)
         used = norms > 0
         penalty = self.strength[used] @ norms[used] ** p
         return 0.5 * np.sum((self.X @ W - self.Y) ** 2) + penalty
@@ -38,7 +40,9 @@ class Data:
         W = self.W0.copy(order="F")
         Q = np.asfortranarray(self.G @ W - self.B)
         rows = self.rows if rows is None else rows
-        moved = sweep.sweep_gram(self.G, Q, W, self.strength, p, rows, n_sweeps, tol)
+        moved = sweep.sweep_gram(
+            self.G, Q, W, self.strength, p, rows, n_sweeps, tol, clipped=self.clipped
+        )
         return W, Q, moved
 
     def by_samples(self, p, n_sweeps=1, rows=None, tol=0.0):
@@ -46,7 +50,9 @@ class Data:
         R = np.asfortranarray(self.X @ W - self.Y)
         curvature = np.einsum("ij,ij->j", self.X, self.X)
         rows = self.rows if rows is None else rows
-        moved = sweep.sweep_samples(self.X, R, W, curvature, self.strength, p, rows, n_sweeps, tol)
+        moved = sweep.sweep_samples(
+            self.X, R, W, curvature, self.strength, p, rows, n_sweeps, tol, clipped=self.clipped
+        )
         return W, R, moved
 
 
@@ -56,13 +62,19 @@ def sweep_by_definition(data, p):
     for j in data.rows:
         L = data.G[j, j]
         z = W[j] - (data.G[j] @ W - data.B[j]) / L
-        W[j] = shrink_rows(z[None], data.strength[j] / L, p)[0]
+        prox = clip_rows if data.clipped else shrink_rows
+        W[j] = prox(z[None], data.strength[j] / L, p)[0]
     return W
 
 
 @pytest.fixture(params=[ALWAYS, NEVER], ids=["compiled", "plain"])
 def compiled_from(request, monkeypatch):
     monkeypatch.setattr(sweep, "COMPILED_FROM", request.param)
+
+
+@pytest.fixture(params=[False, True], ids=["norms", "clipped"])
+def clipped(request):
+    return request.param
 
 
 @pytest.fixture
@@ -83,8 +95,8 @@ def both_ways(monkeypatch, call):
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("way", ["by_gram", "by_samples"])
-def test_compiled_equals_plain_source(monkeypatch, way, shape, p):
-    data = Data(*shape)
+def test_compiled_equals_plain_source(monkeypatch, way, shape, p, clipped):
+    data = Data(*shape, clipped=clipped)
     fast, slow = both_ways(monkeypatch, lambda: getattr(data, way)(p, n_sweeps=3))
     for a, b in zip(fast, slow, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
@@ -99,8 +111,8 @@ def test_compiled_code_is_really_used(monkeypatch):
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.usefixtures("compiled_from")
-def test_one_sweep_is_the_definition(shape, p):
-    data = Data(*shape)
+def test_one_sweep_is_the_definition(shape, p, clipped):
+    data = Data(*shape, clipped=clipped)
     expected = sweep_by_definition(data, p)
     np.testing.assert_allclose(data.by_gram(p)[0], expected, atol=1e-12)
     np.testing.assert_allclose(data.by_samples(p)[0], expected, atol=1e-12)
@@ -109,8 +121,8 @@ def test_one_sweep_is_the_definition(shape, p):
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("way", ["by_gram", "by_samples"])
 @pytest.mark.usefixtures("compiled_from")
-def test_every_sweep_lowers_the_objective(way, p):
-    data = Data(40, 12, 3)
+def test_every_sweep_lowers_the_objective(way, p, clipped):
+    data = Data(40, 12, 3, clipped=clipped)
     values = [data.objective(data.W0, p)]
     values += [data.objective(getattr(data, way)(p, n)[0], p) for n in (1, 2, 3, 10)]
     assert values[1] < values[0]
@@ -119,8 +131,8 @@ def test_every_sweep_lowers_the_objective(way, p):
 
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.usefixtures("compiled_from")
-def test_gradient_and_residual_are_kept_up_to_date(p):
-    data = Data(40, 12, 3)
+def test_gradient_and_residual_are_kept_up_to_date(p, clipped):
+    data = Data(40, 12, 3, clipped=clipped)
     W, Q, _ = data.by_gram(p, 5)
     np.testing.assert_allclose(Q, data.G @ W - data.B, atol=1e-12)
     W, R, _ = data.by_samples(p, 5)
@@ -128,8 +140,8 @@ def test_gradient_and_residual_are_kept_up_to_date(p):
 
 
 @pytest.mark.usefixtures("compiled_from")
-def test_only_the_named_rows_move():
-    data = Data(40, 12, 3)
+def test_only_the_named_rows_move(clipped):
+    data = Data(40, 12, 3, clipped=clipped)
     rows = np.array([5, 2, 9])
     for W in (data.by_gram(0.5, rows=rows)[0], data.by_samples(0.5, rows=rows)[0]):
         moved = np.flatnonzero((data.W0 != W).any(axis=1))
@@ -139,15 +151,15 @@ def test_only_the_named_rows_move():
 
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.usefixtures("compiled_from")
-def test_free_rows_stay_in_and_infinite_strength_keeps_a_row_out(p):
-    W = Data(40, 12, 3).by_gram(p, 5)[0]
+def test_free_rows_stay_in_and_infinite_strength_keeps_a_row_out(p, clipped):
+    W = Data(40, 12, 3, clipped=clipped).by_gram(p, 5)[0]
     assert W[0].any()
     assert not W[1].any()
 
 
 @pytest.mark.usefixtures("compiled_from")
-def test_the_move_of_the_last_sweep_is_returned_and_ends_the_run():
-    data = Data(40, 12, 3)
+def test_the_move_of_the_last_sweep_is_returned_and_ends_the_run(clipped):
+    data = Data(40, 12, 3, clipped=clipped)
     W, _, moved = data.by_gram(1.0, 10_000, tol=1e-9)
     assert 0 <= moved <= 1e-9
     first, second = data.by_gram(1.0, 3)[0], data.by_gram(1.0, 4)
@@ -158,8 +170,8 @@ def test_the_move_of_the_last_sweep_is_returned_and_ends_the_run():
 
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.usefixtures("compiled_from")
-def test_a_row_without_curvature_is_left_alone(p):
-    data = Data(40, 12, 3)
+def test_a_row_without_curvature_is_left_alone(p, clipped):
+    data = Data(40, 12, 3, clipped=clipped)
     data.X[:, 4] = 0.0
     data.G, data.B = data.X.T @ data.X, data.X.T @ data.Y
     for W in (data.by_gram(p, 2)[0], data.by_samples(p, 2)[0]):
@@ -169,9 +181,9 @@ def test_a_row_without_curvature_is_left_alone(p):
 
 @pytest.mark.usefixtures("without_numba")
 @pytest.mark.parametrize("p", POWERS)
-def test_without_numba_the_sweeps_are_still_right(p):
+def test_without_numba_the_sweeps_are_still_right(p, clipped):
     assert sweep._compiled() == {}
-    data = Data(40, 80, 2)
+    data = Data(40, 80, 2, clipped=clipped)
     expected = sweep_by_definition(data, p)
     np.testing.assert_allclose(data.by_gram(p)[0], expected, atol=1e-11)
     np.testing.assert_allclose(data.by_samples(p)[0], expected, atol=1e-11)

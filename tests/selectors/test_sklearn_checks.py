@@ -2,8 +2,8 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rowsparse import L2pSelector
-from rowsparse.solvers import IRLS, BlockDescent
+from rowsparse import L2pSelector, LpInfSelector
+from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient
 
 VARIANTS = [
     L2pSelector(),
@@ -15,6 +15,10 @@ VARIANTS = [
     L2pSelector(0.05, solver=BlockDescent(), init="zero"),
     L2pSelector(0.05, p=1.0, standardize=False),
     L2pSelector(0.05, p=1.0, fit_intercept=False),
+    LpInfSelector(),
+    LpInfSelector(0.1, p=1.0),
+    LpInfSelector(n_features_to_select=1),
+    LpInfSelector(0.05, init="ridge", solver=ProximalGradient()),
 ]
 
 

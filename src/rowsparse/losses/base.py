@@ -27,3 +27,8 @@ class Loss(ABC):
     @abstractmethod
     def convex(self) -> bool:
         """Whether the loss is convex in Z."""
+
+    def prox(self, Z: np.ndarray, Y: np.ndarray, step: float) -> np.ndarray:
+        """argmin over U of ``1/2 |U - Z|**2 + step * L(U)``, for losses that have it in closed
+        form or nearly so."""
+        raise TypeError(f"{type(self).__name__} has no proximal map; use a ResidualLoss.")

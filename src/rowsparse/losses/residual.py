@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..numerics.rows import row_norms
+from ..numerics.shrink import residual_shrink
 from .base import Loss
 
 
@@ -55,6 +57,15 @@ class ResidualLoss(Loss):
 
     def majorizer(self, Z: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.residual_weights(Z - Y), Y
+
+    def prox(self, Z: np.ndarray, Y: np.ndarray, step: float) -> np.ndarray:
+        """Row-wise ``y + t (z - y)/|z - y|``, t the global minimiser of
+        ``1/2 (t - |z - y|)**2 + step s/(r n) t**r``; of the loss without smoothing."""
+        E = Z - Y
+        norms = row_norms(E)
+        rho = np.broadcast_to(step / (self.r * len(E)) * self.weights(len(E)), norms.shape)
+        t = residual_shrink(norms, rho, self.r)
+        return Y + E * np.divide(t, norms, out=np.zeros_like(norms), where=norms > 0)[:, None]
 
     def residual_weights(self, E: np.ndarray) -> np.ndarray:
         """``h_i = s_i (|e_i|**2 + smoothing**2)**((r-2)/2)``; a zero residual gets weight zero

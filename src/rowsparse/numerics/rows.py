@@ -42,4 +42,12 @@ def largest_first(scores: np.ndarray) -> np.ndarray:
 
 def largest(scores: np.ndarray, k: int) -> np.ndarray:
     """The indices of the k largest scores in increasing order; ties go to the lower index."""
-    return np.sort(largest_first(scores)[:k])
+    scores = np.asarray(scores, dtype=float)
+    if not 0 < k < scores.size:
+        return np.sort(largest_first(scores)[: max(k, 0)])
+    least = -np.partition(-scores, k - 1)[k - 1]
+    if np.isnan(least):  # NaN is smaller than every number
+        return np.sort(largest_first(scores)[:k])
+    above = np.flatnonzero(scores > least)
+    ties = np.flatnonzero(scores == least)[: k - above.size]
+    return np.sort(np.concatenate([above, ties]))

@@ -43,7 +43,7 @@ def shrink(z, rho, p: float) -> np.ndarray:
     """Global minimiser of 1/2 (t - z)**2 + rho t**p over t >= 0, elementwise; z, rho >= 0."""
     z, rho = np.broadcast_arrays(np.asarray(z, dtype=float), np.asarray(rho, dtype=float))
     if p == 1:
-        return np.where(np.isinf(rho), 0.0, np.maximum(z - np.where(np.isinf(rho), 0, rho), 0.0))
+        return np.subtract(z, rho, out=np.zeros(z.shape), where=z > rho)
     kept = z > threshold(rho, p)
     if p == 0:
         return np.where(kept, z, 0.0)
@@ -72,3 +72,22 @@ def shrink_rows(Z: np.ndarray, rho, p: float) -> np.ndarray:
     shrunk = shrink(norms, rho, p)
     factors = np.divide(shrunk, norms, out=np.zeros_like(shrunk), where=norms > 0)
     return Z * factors[:, None]
+
+
+def residual_shrink(z: np.ndarray, rho: np.ndarray, r: float) -> np.ndarray:
+    """Global minimiser of 1/2 (t - z)**2 + rho t**r over t >= 0, elementwise, for 0 < r <= 2."""
+    if r <= 1:
+        return shrink(z, rho, r)
+    if r == 2:
+        return z / (1 + 2 * rho)
+    # t + rho r t**(r-1) = z, concave and increasing: Newton from below climbs to the root
+    with np.errstate(over="ignore"):
+        small = np.divide(z, 2 * r * rho, out=np.full(z.shape, np.inf), where=rho > 0)
+        t = np.minimum(z / 2, small ** (1 / (r - 1)))
+    for _ in range(_NEWTON_STEPS):
+        power = rho * r * np.power(t, r - 2, out=np.zeros_like(t), where=t > 0)
+        step = (z - t - power * t) / (1 + (r - 1) * power)
+        t = np.where(t > 0, t + step, 0.0)
+        if np.all(np.abs(step) <= 4e-16 * z):
+            break
+    return t

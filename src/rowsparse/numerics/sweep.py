@@ -1,6 +1,7 @@
 r"""Block sweeps: minimise over one row of W after the other, each exactly.
 
-Both sweeps lower  ``1/2 tr(W'GW) - tr(B'W) + sum_j strength_j |w_j|_2**p``. The first keeps the
+Both sweeps lower  ``1/2 tr(W'GW) - tr(B'W) + sum_j strength_j size(w_j)**p``, where the size of a
+row is its Euclidean norm or (``clipped``) its largest magnitude. The first keeps the
 gradient ``Q = G W - B`` of the quadratic up to date through the rows of G; the second keeps the
 weighted residual of the samples instead, for working sets too large for a Gram matrix.
 
@@ -16,29 +17,40 @@ from functools import cache
 
 import numpy as np
 
+from .clip import clip_level, register_clip_level
+from .compiling import compile_cached, numba_tools
+
 COMPILED_FROM = 64
 _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
-def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol):
+def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False):
     """Sweep over ``rows`` with the Gram matrix; W and Q (m x c, Fortran order) change in place.
 
     Stops after ``n_sweeps`` or when a sweep moves no row by more than ``tol`` in the scale
     ``sqrt(G_jj) |dw_j|``. Returns that largest move of the last sweep.
     """
-    return _kernel(_sweep_gram, len(W))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol)
+    space = _space(W, clipped)
+    return _kernel(_sweep_gram, len(W))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol, space)
 
 
-def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol):
+def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False):
     """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
     rows = rows[curvature[rows] > 0.0]
     if not rows.size:
         return 0.0
     kernel = _kernel(_sweep_samples, len(W))
-    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol)
+    space = _space(W, clipped)
+    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol, space)
 
 
-def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
+def _space(W, clipped):
+    """Where a clipped row is sorted; None stands for Euclidean norms, and numba compiles only
+    the branch that its type selects."""
+    return np.empty(W.shape[1]) if clipped else None
+
+
+def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space):
     delta = np.empty(Wt.shape[0])
     moved = 0.0
     for _ in range(n_sweeps):
@@ -47,7 +59,10 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
             curvature = G[j, j]
             if curvature <= 0.0:
                 continue
-            size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta)
+            if space is None:
+                size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta)
+            else:
+                size = _clip_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta, space)
             if size > 0.0:
                 Wt[:, j] += delta
                 _add_outer(Qt, delta, G[j])
@@ -57,7 +72,7 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol):
     return moved
 
 
-def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
+def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, space):
     delta = np.empty(Wt.shape[0])
     gradient = np.empty(Wt.shape[0])
     moved = 0.0
@@ -68,7 +83,10 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol):
             j = rows[position]
             if not known:
                 _rows_times(Rt, Xt[j], gradient)
-            size = _row_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta)
+            if space is None:
+                size = _row_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta)
+            else:
+                size = _clip_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta, space)
             known = size > 0.0
             if known:  # one pass over the residual updates it and meets the next row
                 following = rows[(position + 1) % rows.size]
@@ -92,6 +110,19 @@ def _row_step(w, gradient, curvature, strength, p, delta):
     squares = 0.0
     for k in range(w.size):
         delta[k] = delta[k] * factor - w[k]
+        squares += delta[k] * delta[k]
+    return math.sqrt(squares)
+
+
+def _clip_step(w, gradient, curvature, strength, p, delta, space):
+    """The same where the size of a row is its largest magnitude."""
+    for k in range(w.size):
+        delta[k] = w[k] - gradient[k] / curvature
+        space[k] = abs(delta[k])
+    level = clip_level(space, strength / curvature, p, False)
+    squares = 0.0
+    for k in range(w.size):
+        delta[k] = min(max(delta[k], -level), level) - w[k]
         squares += delta[k] * delta[k]
     return math.sqrt(squares)
 
@@ -173,27 +204,17 @@ def _kernel(function, n_rows):
 @cache
 def _compiled() -> dict:
     """Compile lazily; without numba, or where its cache cannot be written, still give an answer."""
-    try:
-        import numba
-        from numba.extending import overload, register_jitable
-    except ImportError:
+    tools = numba_tools()
+    if tools is None:
         return {}
-    overload(_add_outer, jit_options={"fastmath": _FASTMATH})(
-        lambda At, delta, row: _add_outer_loops
-    )
-    overload(_rows_times, jit_options={"fastmath": _FASTMATH})(
-        lambda At, row, out: _rows_times_loops
-    )
-    overload(_add_outer_then_times, jit_options={"fastmath": _FASTMATH})(
+    fast = {"fastmath": _FASTMATH}
+    tools.overload(_add_outer, jit_options=fast)(lambda At, delta, row: _add_outer_loops)
+    tools.overload(_rows_times, jit_options=fast)(lambda At, row, out: _rows_times_loops)
+    tools.overload(_add_outer_then_times, jit_options=fast)(
         lambda At, delta, row, following, out: _add_outer_then_times_loops
     )
-    register_jitable(_shrink_one)
-    register_jitable(_row_step)
-
-    def compile_cached(function):
-        try:
-            return numba.njit(function, cache=True, nogil=True, fastmath=_FASTMATH)
-        except RuntimeError:  # no writable place for the cache (read-only image, no home)
-            return numba.njit(function, nogil=True, fastmath=_FASTMATH)
-
-    return {f.__name__: compile_cached(f) for f in (_sweep_gram, _sweep_samples)}
+    register_clip_level(tools)
+    for function in (_shrink_one, _row_step, _clip_step):
+        tools.register_jitable(function)
+    kernels = (_sweep_gram, _sweep_samples)
+    return {f.__name__: compile_cached(tools, f, _FASTMATH) for f in kernels}

@@ -1,6 +1,8 @@
 """Penalties: functions of the rows of W."""
 
-from .base import RowNormPenalty
+from .base import Penalty, RowNormPenalty, RowPenalty
+from .cardinality import Cardinality
 from .l2p import L2p
+from .lpinf import LpInf
 
-__all__ = ["L2p", "RowNormPenalty"]
+__all__ = ["Cardinality", "L2p", "LpInf", "Penalty", "RowNormPenalty", "RowPenalty"]

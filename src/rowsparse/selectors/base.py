@@ -1,4 +1,4 @@
-"""The one fit of all selectors that solve a Problem."""
+"""What all selectors of rows share, and the one fit of those that solve a penalised Problem."""
 
 from __future__ import annotations
 
@@ -10,70 +10,30 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..designs import Design, Standardized, as_design
+from ..inputs import check_k, check_number
 from ..losses import ResidualLoss
 from ..numerics.rows import largest_first, row_norms
 from ..paths import path_to_k
-from ..penalties import RowNormPenalty
+from ..penalties import RowPenalty
 from ..problem import Problem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
-from ..targets import Target
+from .data import Data
 from .frames import selection_frame
-from .inputs import as_target, check_feature_weights, check_k, check_number, check_sample_weight
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
 
 
-class RowSelector(SelectorMixin, BaseEstimator, ABC):
-    """Selects the features whose rows of W a penalised problem leaves nonzero.
+class JointSelector(SelectorMixin, BaseEstimator, ABC):
+    """A selector whose features are rows of a W fitted to all outputs jointly."""
 
-    Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
-    """
-
-    alpha: float | None
-    n_features_to_select: int | None
     fit_intercept: bool
     standardize: bool
-    init: Any
     solver: Any
     feature_weights: Any
     task: str
-
-    @abstractmethod
-    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
-        """The loss of this selector, given weights of mean one."""
-
-    @abstractmethod
-    def _penalty(self, alpha: float, factors: np.ndarray | None) -> RowNormPenalty:
-        """The penalty of this selector at a strength, given the features' factors."""
-
-    def fit(self, X, y, sample_weight=None):
-        """Solve the problem and keep the selected features.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
-        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
-        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
-        """
-        data = _Data.of(self, X, y, sample_weight)
-        k = check_k(self.n_features_to_select, data.factors)
-        problem, solver = data.problem(self), self._solver()
-        alpha, solution, path = self._solve(problem, solver, k)
-        if not solution.converged:
-            warnings.warn(_not_converged(solution), ConvergenceWarning, stacklevel=2)
-        self._set_fitted(data, problem, solution, alpha, k, path)
-        return self
-
-    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[Problem, Solver]:
-        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        data = _Data.of(self, X, y, sample_weight)
-        problem = data.problem(self)
-        solver = self._solver()
-        return problem, choose(problem)[0] if solver is None else solver
 
     def to_frame(self):
         """One line per feature, best first, as a pandas (or else polars) data frame.
@@ -108,6 +68,81 @@ class RowSelector(SelectorMixin, BaseEstimator, ABC):
             f"BlockDescent(tol=1e-8), got solver={self.solver!r}."
         )
 
+    def _data(self, X, y, sample_weight) -> Data:
+        _check_parameters(self)
+        return Data.of(self, X, y, sample_weight)
+
+    def _set_rows(self, data: Data, solution: Solution, support: np.ndarray) -> None:
+        """The fitted attributes that a W and a support give."""
+        dtype = data.design.dtype
+        W = solution.W / data.scales[:, None]
+        self.coef_ = W.T.astype(dtype)
+        self.intercept_ = (solution.intercept - data.means @ W).astype(dtype)
+        self.scores_ = row_norms(solution.W)
+        order = largest_first(self.scores_)
+        self.ranking_ = np.empty(order.size, dtype=int)
+        self.ranking_[order] = np.arange(1, order.size + 1)
+        self.support_ = support
+        self.solution_ = solution
+        self.n_iter_ = max(solution.n_iter, 1)
+        self.output_names_ = data.target.output_names
+        if data.target.classes is not None:
+            self.classes_ = data.target.classes
+        elif hasattr(self, "classes_"):  # of an earlier fit on labels
+            del self.classes_
+
+
+class RowSelector(JointSelector):
+    """Selects the features whose rows of W a penalised problem leaves nonzero.
+
+    Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
+    """
+
+    alpha: float | None
+    n_features_to_select: int | None
+    init: Any
+
+    @abstractmethod
+    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
+        """The loss of this selector, given weights of mean one."""
+
+    @abstractmethod
+    def _penalty(self, alpha: float, factors: np.ndarray | None) -> RowPenalty:
+        """The penalty of this selector at a strength, given the features' factors."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Solve the problem and keep the selected features.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
+        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
+        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
+        """
+        data = self._data(X, y, sample_weight)
+        k = check_k(self.n_features_to_select, data.factors)
+        problem, solver = self._problem(data), self._solver()
+        alpha, solution, path = self._solve(problem, solver, k)
+        if not solution.converged:
+            warnings.warn(not_converged(solution), ConvergenceWarning, stacklevel=2)
+        self._set_fitted(data, problem, solution, alpha, k, path)
+        return self
+
+    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[Problem, Solver]:
+        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
+        data = self._data(X, y, sample_weight)
+        problem = self._problem(data)
+        solver = self._solver()
+        return problem, choose(problem)[0] if solver is None else solver
+
+    def _problem(self, data: Data) -> Problem:
+        penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
+        loss = self._loss(data.weights)
+        problem = Problem.build(data.design, data.target.Y, loss, penalty, self.fit_intercept)
+        shape = (data.design.shape[1], data.target.Y.shape[1])
+        _check_init(self.init, shape, penalty.starts)
+        return problem
+
     def _solve(self, problem: Problem, solver: Solver | None, k: int | None):
         solver = choose(problem)[0] if solver is None else solver
         if self.alpha is None and k is not None:
@@ -119,106 +154,22 @@ class RowSelector(SelectorMixin, BaseEstimator, ABC):
 
     def _set_fitted(
         self,
-        data: _Data,
+        data: Data,
         problem: Problem,
         solution: Solution,
         alpha: float,
         k: int | None,
         path: Path | None,
     ) -> None:
-        dtype = data.design.dtype
-        W = solution.W / data.scales[:, None]
-        self.coef_ = W.T.astype(dtype)
-        self.intercept_ = (solution.intercept - data.means @ W).astype(dtype)
-        self.scores_ = row_norms(solution.W)
-        order = largest_first(self.scores_)
-        self.ranking_ = np.empty(order.size, dtype=int)
-        self.ranking_[order] = np.arange(1, order.size + 1)
-        self.support_ = _support(problem.with_alpha(alpha), solution, k)
+        self._set_rows(data, solution, _support(problem.with_alpha(alpha), solution, k))
         self.alpha_ = float(alpha)
-        self.solution_ = solution
-        self.n_iter_ = max(solution.n_iter, 1)
-        self.entered_alpha_ = np.full(order.size, np.nan) if path is None else path.entered
-        self.output_names_ = data.target.output_names
-        if data.target.classes is not None:
-            self.classes_ = data.target.classes
-        elif hasattr(self, "classes_"):  # of an earlier fit on labels
-            del self.classes_
+        n_features = len(solution.W)
+        self.entered_alpha_ = np.full(n_features, np.nan) if path is None else path.entered
 
 
-class _Data:
-    """Validated input: the design as the penalty sees it, the target, weights and factors."""
-
-    def __init__(self, design: Design, target: Target, weights, means, scales, factors):
-        self.design, self.target, self.weights = design, target, weights
-        self.means, self.scales, self.factors = means, scales, factors
-
-    @classmethod
-    def of(cls, selector: RowSelector, X, y, sample_weight) -> _Data:
-        _check_parameters(selector)
-        X, y = _validated(selector, X, y)
-        s = check_sample_weight(sample_weight, X.shape[0])
-        factors = check_feature_weights(
-            selector.feature_weights, X.shape[1], getattr(selector, "feature_names_in_", None)
-        )
-        if s is not None and not s.all():
-            X, y, s = X[s > 0], y[s > 0], s[s > 0]  # a weight of zero is a row that is not there
-        target = as_target(y, selector.task)
-        s = None if s is None else s / s.mean()
-        return cls._standardized(selector, as_design(X), target, s, factors)
-
-    @classmethod
-    def _standardized(cls, selector: RowSelector, design: Design, target, s, factors) -> _Data:
-        n, d = design.shape
-        weights = np.ones(n) if s is None else s
-        means, scales = np.zeros(d), np.ones(d)
-        constant = design.constant_columns()
-        if selector.fit_intercept or selector.standardize:
-            means = design.means(weights)
-            spread = np.sqrt(design.squares(weights, means) / n)
-            constant |= spread <= 10 * np.finfo(design.dtype).eps * np.abs(means)
-            if selector.standardize:
-                scales = np.where(constant, 1.0, spread)
-            if not selector.fit_intercept:
-                means = np.zeros(d)
-        factors = np.ones(d) if factors is None else factors.copy()
-        factors[constant] = np.inf
-        if np.isinf(factors).all():
-            raise ValueError(
-                "Expected some column of X that varies and may be selected, got only constant "
-                "or excluded columns."
-            )
-        changed = means.any() or selector.standardize
-        design = Standardized(design, means, scales) if changed else design
-        return cls(design, target, s, means, scales, factors)
-
-    def problem(self, selector: RowSelector) -> Problem:
-        penalty = selector._penalty(1.0 if selector.alpha is None else selector.alpha, self.factors)
-        loss = selector._loss(self.weights)
-        problem = Problem.build(self.design, self.target.Y, loss, penalty, selector.fit_intercept)
-        _check_init(selector.init, (self.design.shape[1], self.target.Y.shape[1]))
-        return problem
-
-
-def _validated(selector: RowSelector, X, y):
-    if y is None:
-        raise ValueError(
-            f"{type(selector).__name__} requires y to be passed, but the target y is None."
-        )
-    return validate_data(
-        selector,
-        X,
-        y,
-        accept_sparse="csc",
-        dtype=[np.float64, np.float32],
-        multi_output=True,
-        ensure_min_samples=2,
-    )
-
-
-def _check_parameters(selector: RowSelector) -> None:
-    if selector.alpha is not None:
-        check_number("alpha", selector.alpha, 0.0, np.inf)
+def _check_parameters(selector: JointSelector) -> None:
+    if getattr(selector, "alpha", None) is not None:
+        check_number("alpha", selector.alpha, 0.0, np.inf)  # type: ignore[attr-defined]
     for name in ("p", "r"):
         if hasattr(selector, name):
             value, low = getattr(selector, name), 0.0
@@ -230,12 +181,11 @@ def _check_parameters(selector: RowSelector) -> None:
             )
 
 
-def _check_init(init, shape: tuple[int, int]) -> None:
+def _check_init(init, shape: tuple[int, int], starts: tuple[str, ...]) -> None:
     if isinstance(init, str):
-        if init not in ("zero", "irls", "convex", "best"):
-            raise ValueError(
-                f"Expected init to be 'zero', 'irls', 'convex', 'best' or an array, got {init!r}."
-            )
+        if init not in (*starts, "best"):
+            names = ", ".join(map(repr, starts))
+            raise ValueError(f"Expected init to be {names}, 'best' or an array, got {init!r}.")
         return
     array = np.asarray(init, dtype=float)
     if array.shape != shape:
@@ -291,7 +241,7 @@ def _say(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=5)
 
 
-def _not_converged(solution: Solution) -> str:
+def not_converged(solution: Solution) -> str:
     return (
         f"The solver stopped {solution.status.value} after {solution.n_iter} iterations and "
         f"{solution.seconds:.3g} s: violation {solution.violation:.2g}, wanted "

@@ -17,9 +17,11 @@ def selection_columns(selector) -> dict[str, np.ndarray]:
         "score": selector.scores_[order],
         "selected": selector.support_[order],
     }
-    for output, row in zip(selector.output_names_, selector.coef_, strict=True):
-        columns[f"coef_{output}"] = row[order]
-    columns["entered_alpha"] = selector.entered_alpha_[order]
+    if hasattr(selector, "coef_"):
+        for output, row in zip(selector.output_names_, selector.coef_, strict=True):
+            columns[f"coef_{output}"] = row[order]
+    if hasattr(selector, "entered_alpha_"):  # a constraint has no alpha
+        columns["entered_alpha"] = selector.entered_alpha_[order]
     return columns
 
 

@@ -7,7 +7,7 @@ few Newton steps finish what sweeps would need thousands of rounds for. The Newt
     a_j = strength_j p |w_j|**(p-2),  u_j = w_j / |w_j|
 
 is solved by conjugate gradients with a two-level preconditioner, and every step is accepted by
-the true objective.
+the true objective. Where the penalty clips rows (l_{p,inf}), ``clipped`` has its Newton step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import numpy as np
 from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.sweep import COMPILED_FROM
 from ..numerics.threads import one_blas_thread
-from ..penalties.base import RowNormPenalty
+from ..penalties.base import RowPenalty
+from .clipped import newton_on_levels, newton_on_levels_flops
 from .local import Model
 
 SWEEPS = 3
@@ -34,7 +35,7 @@ MAX_ROUNDS = 200
 
 def descend(
     model: Model,
-    penalty: RowNormPenalty,
+    penalty: RowPenalty,
     tol: float,
     out_of_time: Callable[[], bool] = lambda: False,
     finishing: bool = False,
@@ -51,35 +52,42 @@ def descend(
     with one_blas_thread():
         for _ in range(MAX_ROUNDS):
             before = reached
-            model.sweep(strength, penalty.p, everything, SWEEPS, tol / 10)
+            model.sweep(penalty, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
-            model.sweep(strength, penalty.p, support, _sweeps(model, support.size), tol / 10)
+            model.sweep(penalty, support, _sweeps(model, penalty, support.size), tol / 10)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
             if reached <= QUICK * before < np.inf:
                 continue  # well-conditioned: sweeps alone are quick
-            _newton(model, penalty, strength, tol, finishing)
+            if penalty.clipped:
+                newton_on_levels(model, penalty, strength, tol)
+            else:
+                _newton(model, penalty, strength, tol, finishing)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
     return reached
 
 
-def _sweeps(model: Model, n_rows: int) -> int:
+def _sweeps(model: Model, penalty: RowPenalty, n_rows: int) -> int:
     """How often to sweep over the nonzero rows: for a part of the time that a Newton step takes."""
     if len(model.W) < COMPILED_FROM or n_rows == 0:
         return SWEEPS
-    newton = NEWTON_OVERHEAD + model.newton_flops(n_rows)
+    newton = NEWTON_OVERHEAD
+    if penalty.clipped:
+        newton += newton_on_levels_flops(n_rows, model.W.shape[1])
+    else:
+        newton += model.newton_flops(n_rows)
     return int(np.clip(newton / (12 * model.sweep_flops(n_rows)), 1, 50))
 
 
-def _violation(model: Model, penalty: RowNormPenalty) -> float:
+def _violation(model: Model, penalty: RowPenalty) -> float:
     scores = penalty.violation(model.W, model.gradient(), model.metric)
     return float(scores.max(initial=0.0))
 
 
-def _newton(model: Model, penalty: RowNormPenalty, strength, tol: float, finishing: bool) -> None:
+def _newton(model: Model, penalty: RowPenalty, strength, tol: float, finishing: bool) -> None:
     """Newton steps on the nonzero rows until their gradient is small or no step helps.
 
     Where the full Newton step overshoots, part of the curvature that loss and penalty lose along

@@ -46,6 +46,9 @@ class IRLS(Solver):
     """
 
     def supports(self, problem: Problem) -> str | None:
+        if not problem.penalty.reweightable:
+            kind = type(problem.penalty).__name__
+            return f"no quadratic lies above {kind} and touches it; use BlockDescent."
         if problem.penalty.p == 0:
             return "reweighting needs p > 0, got p = 0; use BlockDescent."
         return None

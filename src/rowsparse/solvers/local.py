@@ -3,7 +3,7 @@ r"""The loss restricted to a working set of rows, in the form that is cheapest t
 ``GramModel`` (r = 2) keeps the Gram matrix of the working set and the gradient ``Q``;
 ``SampleModel`` (any r) keeps the dense block of columns and the residual, and its Newton systems
 are solved in the smaller of the two spaces. Both hold the current rows ``W`` (m x c, Fortran order)
-and change them in place; neither knows the penalty beyond the strengths handed to a sweep.
+and change them in place; neither knows the penalty beyond what it hands to a sweep.
 ``curvatures`` are those of the majorizer along each row, ``metric`` those of the certificate.
 """
 
@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..losses.residual import ResidualLoss
 from ..numerics.rows import nonzero_rows
 from ..numerics.sweep import sweep_gram, sweep_samples
+from ..penalties.base import RowPenalty
 
 SMALL_RADIAL, LARGEST_RADIAL = 500, 3000  # rows: factored at every step, and at all
 REUSE_ABOVE = 0.8  # of the rows must be in a kept factor
@@ -56,14 +57,20 @@ class GramModel:
     def gradient(self) -> np.ndarray:
         return self.Q
 
-    def sweep(self, strength: np.ndarray, p: float, rows: np.ndarray, n_sweeps: int, tol: float):
-        return sweep_gram(self.G, self.Q, self.W, strength, p, rows, n_sweeps, tol)
+    def sweep(self, penalty: RowPenalty, rows: np.ndarray, n_sweeps: int, tol: float):
+        """Sweeps over the named rows; returns the largest move of the last one."""
+        strength, p = penalty.strength(len(self.W)), penalty.p
+        return sweep_gram(self.G, self.Q, self.W, strength, p, rows, n_sweeps, tol, penalty.clipped)
 
     def focus(self, support: np.ndarray) -> None:
         """Prepare Newton steps on the named rows."""
         self.support = support
         self.G_rows = self.G[support]
         self.G_support = self.G_rows[:, support]
+
+    def gram(self) -> np.ndarray:
+        """The Hessian of the majorizer on the focused rows, the same for every output."""
+        return self.G_support
 
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         """The loss's Hessian on the focused rows; its damping concerns only r < 2."""
@@ -136,10 +143,11 @@ class SampleModel:
     def gradient(self) -> np.ndarray:
         return self.X_weighted.T @ self.E_weighted
 
-    def sweep(self, strength: np.ndarray, p: float, rows: np.ndarray, n_sweeps: int, tol: float):
-        X, E, W = self.X_weighted, self.E_weighted, self.W
+    def sweep(self, penalty: RowPenalty, rows: np.ndarray, n_sweeps: int, tol: float):
+        X, E, W, L = self.X_weighted, self.E_weighted, self.W, self.curvatures
+        strength, p = penalty.strength(len(W)), penalty.p
         before = W.copy()
-        moved = sweep_samples(X, E, W, self.curvatures, strength, p, rows, n_sweeps, tol)
+        moved = sweep_samples(X, E, W, L, strength, p, rows, n_sweeps, tol, penalty.clipped)
         changed = np.flatnonzero((before != W).any(axis=1))
         self.E += self.X[:, changed] @ (W[changed] - before[changed])
         self._reweigh()
@@ -151,6 +159,9 @@ class SampleModel:
         self.radial_loss = self.loss.radial_loss_of_curvature(self.E)
         norms = np.sqrt(np.einsum("ij,ij->i", self.E, self.E))[:, None]
         self.directions = np.divide(self.E, norms, out=np.zeros_like(self.E), where=norms > 0)
+
+    def gram(self) -> np.ndarray:
+        return self.X_support.T @ self.X_support
 
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         V = self.X_support @ D

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..numerics.rows import largest, nonzero_rows, row_norms
-from ..penalties.base import RowNormPenalty
+from ..penalties.base import RowPenalty
 from ..problem import Problem
 from .block_descent import local_model
 from .descent import descend
@@ -69,14 +69,14 @@ def _allowed_trials(model: Model) -> int:
     return int(min(MAX_TRIALS, FLOPS / (100.0 * m * c * nonzero)))
 
 
-def _weakest_first(model: Model, penalty: RowNormPenalty) -> np.ndarray:
+def _weakest_first(model: Model, penalty: RowPenalty) -> np.ndarray:
     """The penalised nonzero rows, the one of least fitted size first."""
     size = np.sqrt(model.curvatures) * row_norms(model.W)
     order = np.argsort(size, kind="stable")
     return order[(size[order] > 0) & ~penalty.free(len(size))[order]]
 
 
-def _without(model: Model, penalty: RowNormPenalty, j: int, tol: float) -> Model:
+def _without(model: Model, penalty: RowPenalty, j: int, tol: float) -> Model:
     """A descended copy of the model in which row j is zero."""
     trial = model.copy()
     trial.focus(np.array([j]))

@@ -17,10 +17,12 @@ from .base import Solver
 from .irls import IRLS
 from .loop import Deadline, run
 from .polish import exchange_rows
+from .proximal_gradient import ProximalGradient
+from .ridge import ridge_weights
 
-STARTS = ("zero", "irls", "convex")
 CONTINUATION = 4  # problems between the convex one and the wanted one
 ROUGH = 1e-4  # tolerance of what is only a start
+RIDGE_TOL, RIDGE_STEPS = 1e-2, 200
 
 
 def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = "best") -> Solution:
@@ -35,7 +37,7 @@ def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = 
         return run(solver, problem, _with_intercept(problem, np.asarray(init, dtype=float)))
     if isinstance(solver, IRLS) or problem.convex:
         return run(solver, problem, start="zero")  # a start of the solver's own, or one minimum
-    names = STARTS if init == "best" else (init,)
+    names = problem.penalty.starts if init == "best" else (init,)
     exchange = init == "best" and problem.loss.convex and not problem.penalty.convex
     return _best_of(problem, solver, names, exchange)
 
@@ -52,7 +54,7 @@ def solve_near(
         return warm
     solver = deadline.limited(solver)
     if isinstance(init, str):
-        names = STARTS if init == "best" else (init,)
+        names = problem.penalty.starts if init == "best" else (init,)
         cold = _best_of(problem, solver, names, exchange=False)
     else:
         cold = solve(problem, solver, init)
@@ -103,6 +105,12 @@ def _starting_point(
             problem = problem.with_penalty(replace(problem.penalty, p=0.1))
         irls = IRLS(tol=1e-3, max_iter=40, callback=solver.callback)
         return _joined(problem, run(deadline.limited(irls), problem, nested=True))
+    if name == "ridge":  # Kong & Ding: proximal gradient from the ridge solution
+        gradient = ProximalGradient(tol=RIDGE_TOL, max_iter=RIDGE_STEPS, callback=solver.callback)
+        W0 = ridge_weights(problem)
+        if gradient.supports(problem) is not None:
+            return W0
+        return _joined(problem, run(deadline.limited(gradient), problem, W0, nested=True))
     W = None
     rough = replace(solver, tol=max(solver.tol, ROUGH))
     fraction = problem.penalty.alpha / (problem.alpha_max() or 1.0)

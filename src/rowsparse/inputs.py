@@ -8,7 +8,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from ..targets import Target, indicator_target, labels_target, numbers_target
+from .targets import Target, indicator_target, labels_target, numbers_target
 
 
 def check_number(name: str, value, low: float, high: float, low_open: bool = False) -> float:
@@ -124,6 +124,14 @@ def _weights_by_name(mapping: Mapping, n_features: int, names) -> np.ndarray:
 
 def as_target(y, task: str) -> Target:
     """Labels, an indicator matrix or numbers: ``type_of_target`` decides unless task says so."""
+    y, kind = read_target(y, task)
+    if kind == "labels":
+        return labels_target(y)
+    return indicator_target(y) if kind == "indicator" else _numbers(y)
+
+
+def read_target(y, task: str) -> tuple[np.ndarray, str]:
+    """y as an array, and what it holds: "labels", "indicator" or "numbers"."""
     if task not in ("auto", "classification", "regression"):
         raise ValueError(
             f"Expected task to be 'auto', 'classification' or 'regression', got task={task!r}."
@@ -135,26 +143,34 @@ def as_target(y, task: str) -> Target:
         y = y[:, 0]
     if y.dtype == object and y.ndim == 1:
         _check_one_type(y)
-    kind = type_of_target(y, input_name="y")
+    kind = _kind(y)
     if kind.startswith("unknown"):
         raise ValueError(
             "Unknown label type: expected y as labels, a label-indicator matrix or numbers, "
             f"got {kind} of dtype {y.dtype}."
         )
     if task == "regression" or (task == "auto" and not _is_labels(y, kind)):
-        return _numbers(y)
+        return y, "numbers"
     if y.ndim == 2:
         if not _is_indicator(y, kind):
             raise ValueError(
                 "Expected y as a vector of labels or a 0/1 indicator matrix for "
                 f"task='classification', got {kind} of shape {y.shape}."
             )
-        return indicator_target(y)
+        return y, "indicator"
     if kind.startswith("continuous"):
         raise ValueError(
             "Expected class labels for task='classification', got continuous numbers in y."
         )
-    return labels_target(y)
+    return y, "labels"
+
+
+def _kind(y: np.ndarray) -> str:
+    """``type_of_target``, which sorts y, unless the first numbers already tell."""
+    first = y[:100]
+    if y.dtype.kind == "f" and np.isfinite(first).all() and np.any(first != np.floor(first)):
+        return "continuous" if y.ndim == 1 else "continuous-multioutput"
+    return type_of_target(y, input_name="y")
 
 
 def _check_one_type(y: np.ndarray) -> None:

@@ -1,0 +1,45 @@
+r"""The l_{p,inf} penalty of Kong & Ding: ``alpha * sum_j (max_k |W_jk|)**p``, 0 <= p <= 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..numerics import clip
+from .base import RowPenalty
+
+
+@dataclass(frozen=True)
+class LpInf(RowPenalty):
+    """``alpha * sum_j factors_j (max_k |W_jk|)**p``; p = 0 counts the nonzero rows.
+
+    Its prox clips a row's entries at one level, so the largest entries of a row tie: the penalty
+    has kinks at the very points where solutions lie.
+    """
+
+    clipped: ClassVar[bool] = True
+
+    @property
+    def convex(self) -> bool:
+        return self.p == 1
+
+    def phi(self, t: np.ndarray) -> np.ndarray:
+        return np.where(t > 0, t**self.p, 0.0)
+
+    def dphi(self, t: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
+            return self.p * t ** (self.p - 1)
+
+    def sizes(self, W: np.ndarray) -> np.ndarray:
+        return np.abs(W).max(axis=1, initial=0.0)
+
+    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
+        return np.abs(G).sum(axis=1)
+
+    def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        return clip.clip_rows(Z, rho, self.p)
+
+    def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
+        return clip.clip_strength_to_zero(Z, self.p)

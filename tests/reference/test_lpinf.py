@@ -1,0 +1,138 @@
+"""The l_{p,inf} problem against cvxpy, and its corners where something is known."""
+
+from functools import cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from conformance import plain
+from conformance.problems import Case
+
+from rowsparse.solvers import BlockDescent, ProximalGradient, run
+from rowsparse.solvers.ridge import ridge_weights
+
+ACCURACY = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+TIGHT = BlockDescent(tol=1e-10)
+CASES = [
+    Case(n=n, d=d, c=c, intercept=intercept, weighted=weighted, factored=factored, size="max")
+    for n, d, c, intercept, weighted, factored in [
+        (40, 8, 3, True, False, False),
+        (40, 8, 1, True, True, False),
+        (40, 8, 5, False, True, True),
+        (15, 30, 2, True, False, True),
+        (15, 30, 6, False, False, False),
+        (12, 100, 4, True, False, False),
+    ]
+]
+CASES += [case.but(fraction=fraction) for case in CASES[::3] for fraction in (1e-3, 0.02, 0.5)]
+
+
+@cache
+def optimum(case):
+    """The optimal value by Clarabel."""
+    allowed = np.isfinite(case.strength)
+    A, strength = case.A[:, allowed], case.strength[allowed]
+    W = cp.Variable((A.shape[1], case.c))
+    residuals = cp.multiply(np.sqrt(case.s)[:, None], A @ W - case.Y)
+    loss = cp.sum_squares(residuals) / (2 * case.n)
+    problem = cp.Problem(cp.Minimize(loss + strength @ cp.norm(W, "inf", axis=1)))
+    return problem.solve(solver=cp.CLARABEL, **ACCURACY)
+
+
+@pytest.mark.parametrize("solver", [BlockDescent(), ProximalGradient()], ids=["bcd", "fista"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_optimum_of_the_convex_problem(case, solver):
+    solution = run(solver, case.problem)
+    assert solution.converged
+    assert case.objective(solution) == pytest.approx(optimum(case), rel=1e-6)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_gap_brackets_the_optimum_and_closes(case):
+    for tol in (1e-1, 1e-3, 1e-9):
+        solution = run(BlockDescent(tol=tol), case.problem)
+        assert solution.objective - solution.gap <= optimum(case) * (1 + 1e-7)
+        assert solution.objective >= optimum(case) * (1 - 1e-7)
+    assert solution.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 1.0])
+def test_orthogonal_columns_are_solved_by_one_prox(p):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 6)))[0] * np.sqrt(40)
+    case = Case(n=40, d=6, c=3, intercept=False, p=p, size="max")
+    case.X[:] = Q
+    expected = plain.prox(Q.T @ case.Y / 40, np.full(6, case.alpha), p, "max")
+    for solver in (TIGHT, ProximalGradient(tol=1e-10)):
+        np.testing.assert_allclose(run(solver, case.problem).W, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_repeated_outputs_are_one_output_at_another_alpha(p):
+    """k equal columns multiply the loss by k and leave the largest magnitude as it is."""
+    one = Case(c=1, p=p, size="max")
+    three = one.but(c=3)
+    three.Y[:] = one.Y
+    three.X[:] = one.X
+    single = run(TIGHT, one.problem)
+    triple = run(TIGHT, three.problem.with_alpha(3 * one.alpha))
+    np.testing.assert_allclose(triple.W, np.repeat(single.W, 3, axis=1), atol=1e-8)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [(60, 12), (20, 90)])
+def test_one_output_is_the_l2p_problem(p, shape):
+    case = Case(n=shape[0], d=shape[1], c=1, p=p)
+    a, b = run(TIGHT, case.problem), run(TIGHT, case.but(size="max").problem)
+    np.testing.assert_allclose(a.W, b.W, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_row_can_be_changed_to_lower_the_objective(p, seed):
+    """By random search over each row of a certified point."""
+    case = Case(n=20, d=40, c=4, p=p, seed=seed, size="max")
+    solution = run(BlockDescent(), case.problem)
+    assert solution.converged
+    W, now = case.joined(solution), case.objective(solution)
+    rng = np.random.default_rng(seed)
+    for j in range(case.d):
+        for size in (1e-3, 0.03, 0.3, 1.0):
+            V = W.copy()
+            V[j] = size * rng.standard_normal(case.c) + rng.integers(0, 2) * W[j]
+            assert case.objective_of(V) >= now * (1 - 1e-9)
+
+
+def test_a_large_problem_with_many_clipped_rows_is_solved_exactly():
+    """Compiled sweeps, Newton on levels, and more rows than samples."""
+    case = Case(n=60, d=400, c=8, fraction=0.02, size="max")
+    solution = run(TIGHT, case.problem)
+    assert solution.converged
+    assert solution.relative_gap <= 1e-9
+    slow = run(ProximalGradient(tol=1e-7), case.problem)
+    assert slow.objective == pytest.approx(solution.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("factored", [False, True])
+@pytest.mark.parametrize("shape", [(60, 12), (20, 50)])
+def test_the_ridge_start_minimises_the_ridge_objective(shape, factored):
+    case = Case(n=shape[0], d=shape[1], weighted=True, factored=factored, size="max")
+    W = ridge_weights(case.problem)
+    allowed = np.isfinite(case.strength)
+    assert not W[~allowed].any()
+    A, q = case.A[:, allowed], 2 * case.strength[allowed]
+    expected = np.linalg.solve(
+        A.T @ (case.s[:, None] * A) / case.n + np.diag(q), A.T @ (case.s[:, None] * case.Y) / case.n
+    )
+    np.testing.assert_allclose(W[allowed], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("r", [1.0, 1.5])
+def test_other_losses_are_descended_on_too(r):
+    case = Case(r=r, n=40, d=10, size="max")
+    W = cp.Variable((case.d + 1, case.c))
+    residuals = cp.norm(case.A @ W - case.Y, 2, axis=1)
+    loss = case.s @ cp.power(residuals, r) / (r * case.n)
+    penalty = case.strength @ cp.norm(W, "inf", axis=1)
+    best = cp.Problem(cp.Minimize(loss + penalty)).solve(solver=cp.CLARABEL, **ACCURACY)
+    solution = run(BlockDescent(), case.problem)
+    assert case.objective(solution) == pytest.approx(best, rel=1e-6)
