@@ -1,0 +1,211 @@
+"""Top-k against enumeration of all supports: optimum, bounds, proofs, exactness of every score."""
+
+import itertools
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from rowsparse.designs import as_design
+from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import Cardinality
+from rowsparse.problem import Problem
+from rowsparse.solvers import bounds
+from rowsparse.solvers.quadratic import Columns, Fit
+from rowsparse.solvers.refit import certificate, refit
+from rowsparse.solvers.top_k import solve_top_k
+
+D = 8
+
+
+@cache
+def data(seed, n=24, c=2, d=D):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)) @ rng.standard_normal((3, d)) + rng.standard_normal((n, d))
+    Y = X[:, :3] @ rng.standard_normal((3, c)) + rng.standard_normal((n, c))
+    Y[::7] *= -1
+    return X, Y
+
+
+def problem(seed, r, k, weighted=False, factors=None, **shape):
+    X, Y = data(seed, **shape)
+    s = np.random.default_rng(seed).uniform(0.2, 2, len(X)) if weighted else None
+    s = None if s is None else s / s.mean()
+    factors = np.ones(X.shape[1]) if factors is None else np.asarray(factors, dtype=float)
+    penalty = cast(Any, Cardinality(k, factors))
+    return Problem.build(as_design(X), Y, ResidualLoss(r, s), penalty)
+
+
+def value_on(X, Y, support, r, s):
+    """The best loss on a support by weighted least squares (r = 2) or a general minimiser."""
+    A = np.column_stack([X[:, list(support)], np.ones(len(X))])
+    root = np.sqrt(s)[:, None]
+    B = np.linalg.lstsq(root * A, root * Y, rcond=None)[0]
+    if r < 2:
+
+        def smooth(b):
+            E = A @ b.reshape(B.shape) - Y
+            squares = (E**2).sum(axis=1) + 1e-12
+            gradient = A.T @ ((s * squares ** (r / 2 - 1))[:, None] * E) / len(X)
+            return float(s @ squares ** (r / 2)) / (r * len(X)), gradient.ravel()
+
+        B = minimize(smooth, B.ravel(), jac=True, method="BFGS", options={"gtol": 1e-7}).x
+        B = B.reshape(A.shape[1], -1)
+    E = A @ B - Y
+    return float(s @ np.linalg.norm(E, axis=1) ** r) / (r * len(X))
+
+
+@cache
+def enumerated(seed, r, k, weighted=False):
+    X, Y = data(seed)
+    s = problem(seed, r, k, weighted).loss.weights(len(X))
+    supports = itertools.combinations(range(D), k)
+    return min((value_on(X, Y, support, r, s), support) for support in supports)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 3, 5, D])
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+def test_the_best_support_of_all_is_found(r, k, weighted):
+    for seed in range(2):
+        solution = solve_top_k(problem(seed, r, k, weighted))
+        best, support = enumerated(seed, r, k, weighted)
+        assert solution.converged
+        assert solution.objective == pytest.approx(best, rel=1e-5)
+        assert tuple(solution.rows) == support
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+def test_no_bound_is_above_the_optimum(r, k):
+    for seed in range(6):
+        found = bounds.bound(problem(seed, r, k), k, np.inf)
+        if found is not None:
+            assert found.value <= enumerated(seed, r, k)[0] * (1 + 1e-6)
+            if k == 1 or (k == 2 and r == 2):
+                assert found.value == pytest.approx(enumerated(seed, r, k)[0], rel=1e-5)
+                assert tuple(found.support) == enumerated(seed, r, k)[1]
+
+
+@pytest.mark.parametrize("max_nodes", [1, 3, 9, 1000])
+def test_branch_and_bound_is_valid_whenever_it_is_stopped(max_nodes):
+    reached = []
+    for seed in range(6):
+        best = enumerated(seed, 2.0, 3)[0]
+        found = bounds.leave_out(problem(seed, 2.0, 3), 3, best, lambda: False, max_nodes)
+        assert found.value <= best * (1 + 1e-9)
+        reached.append(found.value / best)
+    assert max_nodes < 1000 or min(reached) > 1 - 1e-5
+
+
+@pytest.mark.parametrize("r", [1.0, 1.3])
+def test_dual_bounds_hold_for_any_weights(r):
+    """A weighted fit bounds the loss from below, however bad its weights are."""
+    X, Y = data(0)
+    loss, rng = ResidualLoss(r), np.random.default_rng(0)
+    best = value_on(X, Y, (0, 1), r, np.ones(len(X)))
+    A = np.column_stack([X[:, :2], np.ones(len(X))])
+    for _ in range(50):
+        h = rng.uniform(0.01, 3, len(X))
+        root = np.sqrt(h)[:, None]
+        E = A @ np.linalg.lstsq(root * A, root * Y, rcond=None)[0] - Y
+        low = bounds.dual_bounds(h[None], (E**2).sum(axis=1)[None], loss)[0]
+        assert 0 < low <= best * (1 + 1e-9)
+
+
+def test_proofs_say_no_more_than_was_shown():
+    assert solve_top_k(problem(0, 1.0, 1)).proof.startswith("proved optimal: all columns")
+    assert solve_top_k(problem(0, 2.0, 2)).proof.startswith("proved optimal: all pairs")
+    three = solve_top_k(problem(0, 2.0, 3))
+    assert three.proof.startswith("proved optimal: branch and bound")
+    assert three.gap <= 3e-6 * three.objective
+    robust = solve_top_k(problem(0, 1.0, 3))
+    assert "proved" not in robust.proof
+    assert "tried" in robust.proof
+    assert robust.lower_bound == 0.0
+    plain = solve_top_k(problem(0, 2.0, 3), polish=False, n_init=0)
+    assert plain.proof == "nothing is proved"
+
+
+def test_wide_data_have_no_bound_and_a_full_fit_is_proved():
+    wide = solve_top_k(problem(1, 2.0, 4, n=12, d=30))
+    assert wide.lower_bound == 0.0
+    assert wide.gap == wide.objective
+    assert wide.proof == "no single swap of rows improves it"
+    full = solve_top_k(problem(1, 2.0, 12, n=12, d=30))
+    assert full.objective < 1e-20
+    assert "zero" in full.proof
+
+
+# -- the scores of single changes ---------------------------------------------------------------
+
+
+def squares_of(X, Y, support):
+    A = np.column_stack([X[:, list(support)], np.ones(len(X))])
+    E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+    return float(np.vdot(E, E))
+
+
+def test_gains_sacrifices_and_swaps_are_exact():
+    X, Y = data(3)
+    fit = Fit(Columns.of(problem(3, 2.0, 4)), 4).with_members([5, 0, 6])
+    inside = squares_of(X, Y, [5, 0, 6])
+    assert fit.value == pytest.approx(inside, rel=1e-12)
+    gains, swaps, losses = fit.gains(), fit.swap_gains(), fit.sacrifices()
+    for i, member in enumerate(fit.members):
+        others = [m for m in fit.members if m != member]
+        assert losses[i] == pytest.approx(squares_of(X, Y, others) - inside, rel=1e-9)
+        for j in range(D):
+            if j not in fit.members:
+                expected = inside - squares_of(X, Y, [*others, j])
+                assert swaps[j, i] == pytest.approx(expected, rel=1e-8, abs=1e-9)
+                assert gains[j] == pytest.approx(inside - squares_of(X, Y, [*fit.members, j]))
+    assert np.all(swaps[fit.members] == -np.inf)
+    assert swaps[D].max() == gains[D] == -np.inf  # the intercept cannot be chosen
+
+
+def test_many_changes_leave_the_fit_exact():
+    X, Y = data(4)
+    fit = Fit(Columns.of(problem(4, 2.0, 4)), 4).with_members([0, 1, 2, 3])
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        fit.remove(int(rng.integers(fit.size)))
+        outside = [j for j in range(D) if j not in fit.members]
+        fit.add(int(rng.choice(outside)))
+    assert fit.value == pytest.approx(squares_of(X, Y, fit.members), rel=1e-9)
+    twin = fit.copy()
+    twin.remove(0)
+    assert fit.value == pytest.approx(squares_of(X, Y, fit.members), rel=1e-9)
+
+
+# -- the fit on a support -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+def test_refit_is_the_minimum_on_the_support(r, c, weighted):
+    for seed in range(3):
+        case = problem(seed, r, 3, weighted, c=c)
+        W = refit(case, np.array([1, 4, 6]))
+        X, Y = data(seed, c=c)
+        best = value_on(X, Y, (1, 4, 6), r, case.loss.weights(len(X)))
+        objective, violation = certificate(case, np.array([1, 4, 6]), W)
+        assert objective <= best * (1 + 1e-7)
+        assert violation <= 1e-5
+        assert violation == pytest.approx(case.evaluate(W).violation, abs=1e-7)
+
+
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_refit_survives_collinear_columns(r):
+    X, Y = data(0)
+    twice = np.column_stack([X[:, :3], X[:, 0], 2 * X[:, 1] - X[:, 0]])
+    penalty = cast(Any, Cardinality(5, np.ones(5)))
+    doubled = Problem.build(as_design(twice), Y, ResidualLoss(r), penalty)
+    once = problem(0, r, 3)
+    W = refit(doubled, np.arange(5))
+    assert np.isfinite(W).all()
+    alone = once.objective(refit(once, np.arange(3)))
+    assert doubled.objective(W) == pytest.approx(alone, rel=1e-7)
