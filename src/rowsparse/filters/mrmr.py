@@ -1,0 +1,150 @@
+r"""mRMR: features that say much about the target and little about each other, one at a time.
+
+    miq   I(x_j; y) / mean_{s in S} I(x_j; x_s)          mid   the difference of the two
+    fcq   F(x_j, y) / mean_{s in S} |corr(x_j, x_s)|     fcd   the difference of the two
+
+The first pick has the largest relevance. Every later pick adds one column of redundancies to a
+running sum, so k picks cost O(n d k) time and O(d) memory beside one recoded copy of X.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from ..designs import Standardized, as_design
+from ..inputs import check_feature_weights
+from ..numerics import tables
+from ..numerics.threads import one_blas_thread
+from .base import Table, blocks, check_choice, check_count, check_table, favour, logger
+from .bins import as_labels, binning_width, check_bins, codes_of
+from .fisher import f_of_table
+
+Redundancy = Callable[[int], np.ndarray]
+CRITERIA = ("miq", "mid", "fcq", "fcd")
+LEAST_REDUNDANCY = 1e-3  # in quotients: a smaller one would outweigh all relevance
+
+
+def mrmr(
+    X,
+    y,
+    n_features_to_select,
+    *,
+    criterion="miq",
+    n_bins=5,
+    task="auto",
+    sample_weight=None,
+    feature_weights=None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Minimal redundancy, maximal relevance (Ding & Peng 2005; Peng, Long & Ding 2005).
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame, (n_samples, n_features)
+        Sparse X stays sparse for "fcq" and "fcd"; for "miq" and "mid" the codes of all entries,
+        two bytes each, are kept.
+    y : labels, a 0/1 label-indicator matrix (relevance is the mean over labels), or numbers
+    n_features_to_select : int
+    criterion : {"miq", "mid", "fcq", "fcd"}
+        Mutual information or F and correlation; quotient or difference. In quotients every single
+        redundancy counts as at least 0.001.
+    n_bins : int, "mdlp" or "sigma"
+        How numbers are binned for mutual information, see `information_gain`. "fcq" and "fcd"
+        need no bins and ignore it.
+    task : {"auto", "classification", "regression"}
+    sample_weight : array, optional; a weight of 2 is a row that is there twice
+    feature_weights : array, optional
+        0: taken before all others, so that the rest complements it; infinity: never taken; a larger
+        factor lowers the criterion of its feature.
+
+    Returns
+    -------
+    order : array (n_features_to_select,), the features in the order in which they were taken
+    scores : array (n_features,), the criterion of each feature when it was taken, and of the
+        features that were not taken in the last round
+    """
+    check_choice("criterion", criterion, CRITERIA)
+    check_bins(n_bins)
+    table = check_table(X, y, task, sample_weight)
+    d = table.shape[1]
+    k = check_count("n_features_to_select", n_features_to_select, 1, d, " (the columns of X)")
+    factors = check_feature_weights(feature_weights, d, None)
+    factors = np.where(table.varying, np.ones(d) if factors is None else factors, np.inf)
+    quotient = criterion.endswith("q")
+    if criterion.startswith("mi"):
+        return _greedy(*_information(table, n_bins, k), factors, k, quotient)
+    with one_blas_thread():  # many small products: threads would cost more than they give
+        return _greedy(f_of_table(table), _correlation(table), factors, k, quotient)
+
+
+def _greedy(relevance, against: Redundancy, factors, k: int, quotient: bool):
+    """Picks by criterion; ``against(j)`` gives the redundancy of every feature with feature j."""
+    total, value, scores = np.zeros_like(relevance), relevance, relevance.copy()
+    open_factors = factors.copy()
+    order: list[int] = []
+    for step in range(k):
+        if step:
+            redundancy = against(order[-1])
+            total += np.maximum(redundancy, LEAST_REDUNDANCY) if quotient else redundancy
+            value = relevance * step / total if quotient else relevance - total / step
+            scores = np.where(np.isin(np.arange(value.size), order), scores, value)
+        best = int(np.argmax(favour(value, open_factors)))
+        if np.isinf(open_factors[best]):
+            warnings.warn(
+                f"Expected {k} features, got {step}: the other columns of X are constant or "
+                "excluded.",
+                stacklevel=3,
+            )
+            break
+        order.append(best)
+        open_factors[best] = np.inf
+        logger.debug("mrmr: %d of %d: column %d", step + 1, k, best)
+    return np.array(order, dtype=int), scores
+
+
+def _correlation(table: Table) -> Redundancy:
+    """|corr| of one column with all, from a standardised copy; sparse X stays as it is."""
+    w = table.weights
+    if sparse.issparse(table.X):
+        design = as_design(table.X.astype(float))
+        means = design.means(w)
+        norms = np.sqrt(design.squares(w, means))
+        scaled = Standardized(design, means, np.where(table.varying, norms, 1.0))
+        return lambda j: np.abs(scaled.rmatmul(w[:, None] * scaled.take(np.array([j])))[:, 0])
+    Z = np.empty(table.shape, order="F")
+    for columns, block in blocks(table.X):
+        block -= w @ block / w.sum()
+        block *= np.sqrt(w)[:, None]
+        norms = np.sqrt(np.einsum("ij,ij->j", block, block))
+        Z[:, columns] = block / np.where(table.varying[columns], norms, 1.0)
+    return lambda j: np.abs(Z.T @ Z[:, j])
+
+
+def _information(table: Table, n_bins, k: int) -> tuple[np.ndarray, Redundancy]:
+    """Mutual information of every binned column with the target, and of one with all; where the
+    bins depend on the output, redundancy too is the mean over outputs."""
+    n, d = table.shape
+    outputs = [as_labels(output, n_bins, table) for output in table.outputs]
+    labels = outputs if n_bins == "mdlp" else outputs[:1]
+    coded = [np.empty((d, n), dtype=tables.CODE) for _ in labels]
+    for columns, block in blocks(table.X, binning_width(n)):
+        for codes, output in zip(coded, labels, strict=True):
+            codes[columns] = codes_of(block, n_bins, table.weights, output)
+    compiled = k * n * d * len(labels) >= tables.COMPILED_FROM
+    sizes = [int(codes.max()) + 1 for codes in coded]
+
+    def information(b: int, other: np.ndarray, size: int) -> np.ndarray:
+        return tables.mutual_information(coded[b], other, table.weights, sizes[b], size, compiled)
+
+    def against(j: int) -> np.ndarray:
+        parts = [information(b, c[j].astype(np.intp), sizes[b]) for b, c in enumerate(coded)]
+        return np.mean(parts, axis=0)
+
+    relevance = [
+        information(min(o, len(coded) - 1), output.values, output.n_classes)
+        for o, output in enumerate(outputs)
+    ]
+    return np.where(table.varying, np.mean(relevance, axis=0), 0.0), against

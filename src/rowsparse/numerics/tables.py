@@ -1,0 +1,178 @@
+"""Contingency tables of coded columns: mutual information, and cuts by Fayyad & Irani's rule.
+
+Codes are stored feature by feature (d x n), so that one feature is one contiguous run. The loops
+are plain Python; where the work is worth it numba compiles the same source at first use. Without
+it, or for little work, mutual information goes through ``bincount``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from .compiling import compile_cached, numba_tools
+
+COMPILED_FROM = 2e7  # table entries: about half a second of bincount
+CUTS_COMPILED_FROM = 4e4  # scanned samples: about half a second of plain Python
+_BLOCK_CELLS = 1 << 18
+CODE = np.uint16
+
+
+def mutual_information(codes, other, weights, n_codes: int, n_other: int, compiled: bool):
+    """I(feature; other) in nats for every row of ``codes`` (d x n), from weighted counts."""
+    kernels = _compiled() if compiled else {}
+    if "_information" in kernels:
+        out = np.empty(len(codes))
+        table = np.empty((n_codes, n_other))
+        kernels["_information"](codes, other, weights, table, out)
+        return _without_noise(out)
+    cells = n_codes * n_other
+    step = max(1, _BLOCK_CELLS // max(cells, codes.shape[1]))
+    parts = [
+        _information_of_tables(_tables(codes[s : s + step], other, weights, n_codes, n_other))
+        for s in range(0, len(codes), step)
+    ]
+    return _without_noise(np.concatenate(parts))
+
+
+def _without_noise(information):
+    """Zero where rounding alone made the difference, so that useless features tie."""
+    return np.where(information > 1e-12, information, 0.0)
+
+
+def _tables(codes, other, weights, n_codes, n_other):
+    cells = n_codes * n_other
+    index = codes.astype(np.intp) * n_other + other
+    index += np.arange(len(codes))[:, None] * cells
+    counts = np.bincount(index.ravel(), np.tile(weights, len(codes)), minlength=len(codes) * cells)
+    return counts.reshape(len(codes), n_codes, n_other)
+
+
+def _information_of_tables(T):
+    total = T[0].sum()
+    parts = _xlogx(T).sum(axis=(1, 2))
+    parts -= _xlogx(T.sum(axis=1)).sum(axis=1) + _xlogx(T.sum(axis=2)).sum(axis=1)
+    return (parts + total * math.log(total)) / total
+
+
+def _xlogx(values):
+    return values * np.log(np.where(values > 0, values, 1.0))
+
+
+def _information(codes, other, weights, table, out):
+    n_codes, n_other = table.shape
+    rows, columns = np.empty(n_codes), np.empty(n_other)
+    for j in range(codes.shape[0]):
+        table[:] = 0.0
+        rows[:] = 0.0
+        columns[:] = 0.0
+        for i in range(codes.shape[1]):
+            table[codes[j, i], other[i]] += weights[i]
+        total, information = 0.0, 0.0
+        for a in range(n_codes):
+            for b in range(n_other):
+                count = table[a, b]
+                if count > 0.0:
+                    rows[a] += count
+                    columns[b] += count
+                    total += count
+                    information += count * math.log(count)
+        for count in rows:
+            if count > 0.0:
+                information -= count * math.log(count)
+        for count in columns:
+            if count > 0.0:
+                information -= count * math.log(count)
+        out[j] = information / total + math.log(total)
+
+
+def supervised_cuts(values, classes, weights, n_classes: int) -> np.ndarray:
+    """Where Fayyad & Irani's recursion cuts sorted columns (all arrays d x n, each row sorted by
+    value): True at the first sample of every interval but the first."""
+    cuts = np.zeros(values.shape, dtype=bool)
+    compiled = values.size >= CUTS_COMPILED_FROM
+    kernel = _compiled().get("_supervised_cuts", _supervised_cuts) if compiled else _supervised_cuts
+    kernel(values, classes, weights, n_classes, cuts)
+    return cuts
+
+
+def _supervised_cuts(values, classes, weights, n_classes, cuts):
+    n = values.shape[1]
+    starts, ends = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    left, right = np.empty(n_classes), np.empty(n_classes)
+    for j in range(values.shape[0]):
+        starts[0], ends[0], waiting = 0, n, 1
+        while waiting > 0:
+            waiting -= 1
+            a, b = starts[waiting], ends[waiting]
+            where = _best_cut(values[j], classes[j], weights[j], a, b, left, right)
+            if where > 0:
+                cuts[j, where] = True
+                starts[waiting], ends[waiting] = a, where
+                starts[waiting + 1], ends[waiting + 1] = where, b
+                waiting += 2
+
+
+def _best_cut(values, classes, weights, a, b, left, right):
+    """The cut of least entropy inside a..b, or -1 if the description length forbids it.
+
+    Entropies are kept as sums of c log c, so that moving one sample to the left costs one update;
+    ``n log n - sum c log c`` is then n times the entropy.
+    """
+    left[:] = 0.0
+    right[:] = 0.0
+    for i in range(a, b):
+        right[classes[i]] += weights[i]
+    n, sum_right, k = 0.0, 0.0, 0
+    for count in right:
+        if count > 0.0:
+            n += count
+            sum_right += count * math.log(count)
+            k += 1
+    if k < 2 or n <= 1.0:
+        return -1
+    whole = n * math.log(n) - sum_right
+    best, where, n_left, sum_left, k_left, k_right = whole, -1, 0.0, 0.0, 0, k
+    penalty = 0.0
+    for i in range(a, b - 1):
+        c, w = classes[i], weights[i]
+        if left[c] > 0.0:
+            sum_left -= left[c] * math.log(left[c])
+        else:
+            k_left += 1
+        sum_right -= right[c] * math.log(right[c])
+        left[c] += w
+        right[c] -= w
+        sum_left += left[c] * math.log(left[c])
+        if right[c] > 1e-9 * w:
+            sum_right += right[c] * math.log(right[c])
+        else:
+            right[c] = 0.0
+            k_right -= 1
+        n_left += w
+        if values[i] == values[i + 1]:
+            continue
+        h_left = n_left * math.log(n_left) - sum_left
+        h_right = (n - n_left) * math.log(n - n_left) - sum_right
+        if h_left + h_right < best - 1e-10 * whole:
+            best, where = h_left + h_right, i + 1
+            penalty = k_left * h_left / n_left + k_right * h_right / (n - n_left)
+    if where < 0:
+        return -1
+    choices = math.log(3.0**k - 2.0) if k < 30 else k * math.log(3.0)
+    cost = math.log(n - 1.0) + choices - k * whole / n + penalty
+    return where if whole - best > cost else -1
+
+
+KERNELS = (_information, _supervised_cuts)
+
+
+@cache
+def _compiled() -> dict:
+    tools = numba_tools()
+    if tools is None:
+        return {}
+    tools.register_jitable(_best_cut)
+    return {f.__name__: compile_cached(tools, f) for f in KERNELS}

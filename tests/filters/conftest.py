@@ -1,0 +1,6 @@
+"""Makes tests/estimator_checks importable."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
