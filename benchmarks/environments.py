@@ -21,6 +21,17 @@ REQUIREMENTS = {
     ],
     "celer": ["scikit-learn<=1.5.2", "numpy<2", "celer"],
     "adelie": ["numpy<2", "adelie"],
+    "spams": ["numpy<2", "spams-bin"],
+    "rvm": ["scikit-learn>=1.9,<1.10", "numpy>=2", "sklearn-rvm==0.1.1"],
+    "filters": [
+        "scikit-learn>=1.9,<1.10",
+        "numpy>=2",
+        "setuptools<81",
+        "skrebate",
+        "skfeature-chappers",
+        "mrmr-selection",
+    ],
+    "topk": ["scikit-learn>=1.9,<1.10", "numpy>=2", "abess", "fastcan", "skscope"],
 }
 #: The versions worth printing.
 REPORTED = [
@@ -34,6 +45,13 @@ REPORTED = [
     "skfeature-chappers",
     "celer",
     "adelie",
+    "spams-bin",
+    "skrebate",
+    "mrmr-selection",
+    "abess",
+    "fastcan",
+    "skscope",
+    "sklearn-rvm",
 ]
 OWN = "own"  # the environment that runs the benchmark, with rowsparse in it
 

@@ -1,7 +1,26 @@
 """Feature selection by structured sparsity: few rows of W, found fast and with a certificate."""
 
-from .selectors import L2pSelector
+from .selectors import (
+    L2pSelector,
+    LpInfSelector,
+    ProbitKernelClassifier,
+    ProbitSelector,
+    ScoreSelector,
+    TopKSelector,
+    ZeroNormKernelSVC,
+    ZeroNormSVC,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["L2pSelector", "__version__"]
+__all__ = [
+    "L2pSelector",
+    "LpInfSelector",
+    "ProbitKernelClassifier",
+    "ProbitSelector",
+    "ScoreSelector",
+    "TopKSelector",
+    "ZeroNormKernelSVC",
+    "ZeroNormSVC",
+    "__version__",
+]

@@ -297,7 +297,7 @@ def check_weight_zero_is_the_row_removed(make_selector):
     assert_same_fit(weighted, make_selector().fit(X[weight > 0], y[weight > 0]))
 
 
-@covers("P34", "sample_weight")
+@covers("P34", "sample_weight", "relative_weights")
 def check_the_scale_of_the_weights_does_not_matter(make_selector):
     X, y = toy.labelled()
     weight = np.random.default_rng(0).uniform(0.2, 3.0, 60)

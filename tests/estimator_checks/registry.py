@@ -17,6 +17,7 @@ CAPABILITIES = frozenset(
         "multilabel",
         "sparse",
         "sample_weight",
+        "relative_weights",  # only the proportions of the sample weights matter
         "coef",  # `coef_` and `intercept_`
         "feature_weights",
         "solution",  # `solution_` with tol and violation

@@ -1,0 +1,81 @@
+"""Draws docs/figures/zero-norm.svg: accuracy against the number of features, and against the
+number of support vectors.
+
+Run: python docs/figures/make_zero_norm_figures.py    (left: from experiments/huang_king_lyu.json)
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+from sklearn.svm import SVC
+
+from rowsparse import ZeroNormKernelSVC
+
+HERE = Path(__file__).parent
+RECORDS = HERE.parents[1] / "experiments" / "huang_king_lyu.json"
+SETS = {"colon_alon": "Colon, 62 × 2000", "lymphoma_62": "Lymphoma, 62 × 4026"}
+STYLES = {
+    "zero norm C=1": ("zero norm", "#d1495b", "o-"),
+    "AROM C=100": ("AROM", "#30638e", "s--"),
+    "FSV": ("FSV", "#7a9e3a", "^:"),
+    "SVM ranking": ("SVM ranking", "0.55", "d-."),
+}
+
+
+def draw_accuracy(axis: plt.Axes, record: dict, title: str) -> None:
+    for method, (label, colour, style) in STYLES.items():
+        sizes = [size for (_, size), _ in record[method].values()]
+        accuracies = [100 * accuracy for (accuracy, _), _ in record[method].values()]
+        wanted = [int(k) for k in record[method]]
+        reached = [i for i, k in enumerate(wanted) if sizes[i] > k - 0.5]  # FSV ends early
+        x, y = [wanted[i] for i in reached], [accuracies[i] for i in reached]
+        axis.plot(x, y, style, color=colour, label=label, markersize=4)
+    axis.set(xscale="log", xlabel="features", ylabel="accuracy, 2 × 5-fold (%)", title=title)
+    axis.set_xticks([2, 5, 10, 20, 50, 100], [2, 5, 10, 20, 50, 100])
+    axis.minorticks_off()
+
+
+def draw_vectors(axis: plt.Axes) -> None:
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    ours = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y)
+    theirs = SVC(C=5.0, gamma=1.0).fit(X, y)
+    a, b = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.2, 1.7, 200))
+    grid = np.c_[a.ravel(), b.ravel()]
+    axis.scatter(*X.T, c=np.array(["#7fb2d8", "#e8a87c"])[y], s=8)
+    for machine, colour, style in ((theirs, "0.45", "--"), (ours, "#d1495b", "-")):
+        Z = machine.decision_function(grid).reshape(a.shape)
+        axis.contour(a, b, Z, [0.0], colors=colour, linestyles=style)
+    axis.scatter(*X[theirs.support_].T, s=38, facecolors="none", edgecolors="0.45", linewidths=0.8)
+    axis.scatter(*ours.support_vectors_.T, s=80, facecolors="none", edgecolors="#d1495b")
+    axis.set(
+        title=f"Kernel: {ours.support_.size} vectors (red), SVC {theirs.support_.size} (grey)",
+        xticks=[],
+        yticks=[],
+    )
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "rowsparse"})
+    records = json.loads(RECORDS.read_text())
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+    for axis, (name, title) in zip(axes, SETS.items(), strict=False):
+        draw_accuracy(axis, records[f"features {name}"], title)
+    axes[1].legend(frameon=False)
+    draw_vectors(axes[2])
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(HERE / "zero-norm.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()

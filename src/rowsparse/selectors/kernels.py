@@ -1,0 +1,120 @@
+"""Kernel columns as a design: one feature per training point, computed when it is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from ..designs import Design
+from ..inputs import check_number
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+BLOCK_BYTES = 32 << 20
+
+
+class Kernel:
+    """``k(A, B)`` with the names and parameters of scikit-learn's SVC."""
+
+    def __init__(self, kernel, gamma: float, degree, coef0):
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+
+    def __call__(self, A, B) -> np.ndarray:
+        """The matrix of ``k(a, b)``, dense."""
+        if callable(self.kernel):
+            K = np.asarray(self.kernel(A, B), dtype=float)
+            if K.shape != (A.shape[0], B.shape[0]):
+                raise ValueError(
+                    f"Expected kernel(A, B) of shape {(A.shape[0], B.shape[0])}, got {K.shape}; "
+                    "a callable kernel takes two matrices and returns the matrix between them."
+                )
+            return K
+        used = {
+            "poly": {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0},
+            "rbf": {"gamma": self.gamma},
+            "sigmoid": {"gamma": self.gamma, "coef0": self.coef0},
+        }.get(self.kernel, {})
+        return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **used), dtype=float)
+
+
+def check_kernel(kernel, gamma, degree, coef0) -> None:
+    """Refuse what SVC refuses."""
+    if not callable(kernel) and kernel not in KERNELS:
+        raise ValueError(
+            f"Expected kernel to be one of {', '.join(KERNELS)} or a callable, "
+            f"got kernel={kernel!r}."
+        )
+    if gamma not in ("scale", "auto"):
+        check_number("gamma", gamma, 0.0, np.inf)
+    check_number("degree", degree, 0.0, np.inf)
+    if not np.isfinite(coef0):
+        raise ValueError(f"Expected coef0 to be a finite number, got coef0={coef0!r}.")
+
+
+def kernel_width(gamma, X, weights: np.ndarray | None = None) -> float:
+    """``gamma`` as a number: "scale" is 1 / (n_features * X.var()), "auto" 1 / n_features.
+
+    A row of weight two counts twice in the variance.
+    """
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    w = np.ones(X.shape[0]) if weights is None else weights
+    squares = X.multiply(X) if sparse.issparse(X) else X**2
+    total = w.sum() * X.shape[1]
+    mean = float((w @ X).sum()) / total
+    variance = float((w @ squares).sum()) / total - mean**2
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+class KernelColumns(Design):
+    """Column j is ``k(x_i, p_j)`` over the training points x_i, minus its weighted mean, for
+    candidate points p_j. Nothing is kept: a solver holds the columns that it still needs."""
+
+    dtype = np.dtype(float)
+
+    def __init__(self, kernel: Kernel, X, points, weights: np.ndarray):
+        self.kernel, self.X, self.points, self.weights = kernel, X, points, weights
+        self.shape = (X.shape[0], points.shape[0])
+        means, squares = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        for part, block in self._blocks():
+            means[part] = weights @ block / weights.sum()
+            squares[part] = weights @ (block - means[part]) ** 2
+        self.means_, self._squares = means, squares
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        block = np.asfortranarray(self.kernel(self.X, self.points[columns]))
+        block -= self.means_[columns]
+        return block
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        return sum(
+            ((block - self.means_[part]) @ W[part] for part, block in self._blocks()),
+            np.zeros((self.shape[0], W.shape[1])),
+        )
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        out = np.empty((self.shape[1], R.shape[1]))
+        for part, block in self._blocks():
+            out[part] = (block - self.means_[part]).T @ R
+        return out
+
+    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+        if centers is None and np.array_equal(weights, self.weights):
+            return self._squares.copy()
+        out = np.empty(self.shape[1])
+        shift = self.means_ if centers is None else self.means_ + centers
+        for part, block in self._blocks():
+            out[part] = weights @ (block - shift[part]) ** 2
+        return out
+
+    def constant_columns(self) -> np.ndarray:
+        size = self.weights.sum() * np.maximum(self.means_**2, 1e-300)
+        return self._squares <= 1e-28 * size
+
+    def _blocks(self):
+        size = max(64, BLOCK_BYTES // (8 * self.shape[0]))
+        for start in range(0, self.shape[1], size):
+            part = np.arange(start, min(start + size, self.shape[1]))
+            yield part, self.kernel(self.X, self.points[part])

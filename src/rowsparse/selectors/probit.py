@@ -1,0 +1,179 @@
+"""The probit model with a sparse prior, fitted by EM: linear (selects features) and in a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from ..inputs import check_number
+from ..losses import MarginLoss, ProbitLoss
+from ..solvers.probit_em import ProbitEM
+from ..solvers.reweighted import MarginProblem, Reweighted
+from .data import Data
+from .kernels import check_kernel
+from .margin import MarginClassifier, check_norm, check_run
+from .zero_norm_kernel import KernelExpansion
+
+
+class ProbitSelector(MarginClassifier):
+    r"""Probit regression that uses few features, by EM (Huang, King & Lyu 2008).
+
+    The model is ``P(y = 1 | x) = Phi(x'w + b)``. For ``norm`` = p in (0, 2] the EM steps minimise,
+    on the standardised columns of X,
+
+        - sum_i s_i log Phi(y_i (x_i'w + b)) + (gamma/p) sum_j f_j |w_j|**p
+
+    and p = 0 is the Jeffreys prior 1/|w_j|**gamma. b has no prior. More than two classes:
+    one-vs-rest models that share one prior weight per feature, from the norm of its coefficients.
+
+    Parameters
+    ----------
+    norm : float in [0, 2]
+        p above; 1 and less selects, the smaller the fewer.
+    gamma : float > 0
+        Strength of the prior; 1 is the paper's.
+    n_features_to_select : int, optional
+        Exactly this many: EM stops as soon as no more are left; if it ends with more, gamma is
+        raised step by step (``gamma_`` is the last one).
+    standardize : bool
+        Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
+    tol : float
+        Stop when a further step changes no coefficient by more than tol times the largest.
+    max_iter : int
+    class_weight : None, "balanced" or mapping from class to weight
+    feature_weights : array or mapping from names, optional
+        Factor f_j on each feature's penalty: 0 = always in, infinity = never.
+
+    Attributes
+    ----------
+    coef_, intercept_, scores_, ranking_, support_, classes_, n_iter_ : as in ``ZeroNormSVC``
+    gamma_ : float
+    solution_ : rowsparse.results.Solution
+        Its objective is the one above times 2 / ``gamma_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rowsparse import ProbitSelector
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = ProbitSelector(n_features_to_select=4).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (569, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        norm=0.0,
+        gamma=1.0,
+        n_features_to_select=None,
+        standardize=True,
+        tol=1e-4,
+        max_iter=500,
+        class_weight=None,
+        feature_weights=None,
+    ):
+        self.norm = norm
+        self.gamma = gamma
+        self.n_features_to_select = n_features_to_select
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.feature_weights = feature_weights
+
+    @property
+    def gamma_(self) -> float:
+        """The gamma of the fit."""
+        return 2 / self.C_
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, in the order of ``classes_``."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """Their logarithms, finite however sure the model is."""
+        return log_probabilities(self.decision_function(X))
+
+    def _check(self) -> None:
+        check_norm(self.norm)
+        check_number("gamma", self.gamma, 0.0, np.inf, low_open=True)
+        check_run(self.tol, self.max_iter)
+
+    def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
+        loss, Y = ProbitLoss(weights), data.target.Y
+        return MarginProblem(
+            data.design, Y, loss, 2 / float(self.gamma), float(self.norm), data.factors
+        )
+
+    def _margin_solver(self, keep: int | None) -> ProbitEM:
+        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)
+
+    def _nothing_left(self) -> str:
+        return (
+            f"No feature was selected: the prior of gamma={self.gamma:g} outweighs the data. All "
+            "samples are given the majority class; lower gamma."
+        )
+
+
+class ProbitKernelClassifier(KernelExpansion):
+    r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
+
+    Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
+    ``ProbitSelector``) in place of C; ``gamma`` is the kernel's.
+    """
+
+    def __init__(
+        self,
+        *,
+        norm=0.0,
+        prior=1.0,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        tol=1e-4,
+        max_iter=500,
+        class_weight=None,
+    ):
+        self.norm = norm
+        self.prior = prior
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, in the order of ``classes_``."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """Their logarithms, finite however sure the model is."""
+        return log_probabilities(self.decision_function(X))
+
+    def _check(self) -> None:
+        check_norm(self.norm)
+        check_number("prior", self.prior, 0.0, np.inf, low_open=True)
+        check_run(self.tol, self.max_iter)
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _loss(self, weights: np.ndarray) -> tuple[MarginLoss, float]:
+        return ProbitLoss(weights), 2 / float(self.prior)
+
+    def _expansion_solver(self) -> Reweighted:
+        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter))
+
+    def _what_to_change(self) -> str:
+        return f"lower prior, now {self.prior:g}"
+
+
+def log_probabilities(Z: np.ndarray) -> np.ndarray:
+    """``log Phi(±z)`` for two classes; for more, one-vs-rest probabilities scaled to sum one."""
+    if Z.ndim == 1:
+        return np.column_stack([log_ndtr(-Z), log_ndtr(Z)])
+    logs = log_ndtr(Z)
+    largest = logs.max(axis=1, keepdims=True)
+    return logs - largest - np.log(np.exp(logs - largest).sum(axis=1, keepdims=True))

@@ -1,0 +1,395 @@
+r"""Reweighting of a margin loss: the problem, and the iteration that its solvers share.
+
+    F(W, b) = C sum_i s_i loss(y_i (x_i'W + b)) + (2/p) sum_j f_j |w_j|_2**p          0 < p <= 2
+
+A step replaces the penalty by the quadratic ``sum_j f_j |w_j|**2 / |w_j^old|**(2-p)``, which lies
+above it (t -> t**(p/2) is concave) and touches it at the old W: F never increases. With
+``u_j = w_j / scale_j`` and ``scale_j = |w_j^old|**((2-p)/2) / sqrt(f_j)`` the quadratic is |u|**2,
+so nothing is ever divided by a vanishing coefficient. At p = 0 the same step descends
+``2 sum_j f_j log |w_j|``; at its fixed points the quadratic counts the nonzero rows, and the
+objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..designs.base import Design
+from ..losses.margin import MarginLoss
+from ..numerics.rows import row_norms
+from .base import Solver, State
+
+DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
+VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
+STEPS_ON_THE_WAY = 5  # at each of the larger norms that a start for p < 1 goes through
+TOL_ON_THE_WAY = 0.05  # of points that are left again for fewer rows
+BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of them than samples
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about a point: objective, change that one more step would make, multipliers."""
+
+    objective: float
+    violation: float
+    dual: np.ndarray | None = None  # n x c, signed: X'dual is the gradient of the penalty
+    smoothing: float = 0.0
+
+
+@dataclass(frozen=True)
+class MarginProblem:
+    """Data, loss and norm; the last row of W is the intercept, which is not penalised.
+
+    ``joint``: a row of W is one feature for all outputs and |w_j| its Euclidean norm. Otherwise
+    every entry has its own weight, and a row lives as long as one of its entries.
+    """
+
+    design: Design
+    Y: np.ndarray  # n x c, entries ±1
+    loss: MarginLoss
+    C: float
+    norm: float
+    factors: np.ndarray
+    joint: bool = True
+    smoothing_floor: float = 0.0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of W, the intercept's included."""
+        return self.design.shape[1] + 1
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The sample weights."""
+        return self.loss.weights(len(self.Y))
+
+    @property
+    def null_weights(self) -> np.ndarray:
+        """W = 0: solvers take it as the wish for their own start."""
+        return np.zeros((self.n_rows, self.Y.shape[1]))
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Features without penalty."""
+        return self.factors == 0
+
+    @cached_property
+    def sizes_of_columns(self) -> np.ndarray:
+        """Root mean square of every column: what turns a coefficient into a part of the margin."""
+        return np.sqrt(self.design.squares(self.weights) / self.weights.sum())
+
+    @property
+    def attainable_violation(self) -> float:
+        """float32 data carry about five digits of it."""
+        return 1e-4 if self.design.dtype == np.float32 else 0.0
+
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the features and the intercept."""
+        return W[:-1], W[-1]
+
+    def with_C(self, C: float) -> MarginProblem:
+        """The same problem with another weight of the loss."""
+        other = replace(self, C=C)
+        for name in ("free", "sizes_of_columns"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    def magnitudes(self, W: np.ndarray) -> np.ndarray:
+        """|w_j| as the penalty sees it: row norms (m x 1), or entries (m x c) if not joint."""
+        return row_norms(W)[:, None] if self.joint else np.abs(W)
+
+    def penalty(self, W: np.ndarray, rows: np.ndarray) -> float:
+        """Of the given rows of W; all others are zero."""
+        f, size = self.factors[rows, None], self.magnitudes(W)
+        if np.isinf(self.norm):  # of single entries, over all outputs or for each
+            largest = (f * np.abs(W)).max(axis=0, initial=0.0)
+            return float(largest.max() if self.joint else largest.sum())
+        if self.norm == 0:
+            return float((f * (size > 0)).sum())
+        return 2 / self.norm * float((f * size**self.norm).sum())
+
+    def objective(self, W: np.ndarray) -> float:
+        """F of a W with the intercept in its last row."""
+        rows = np.flatnonzero(row_norms(W[:-1]))
+        Z = self.design.matmul(W[:-1]) + W[-1]
+        return self.loss_sum(Z) + self.penalty(W[rows], rows)
+
+    def loss_sum(self, Z: np.ndarray) -> float:
+        """``C sum_i s_i loss``."""
+        return self.C * len(Z) * self.loss.value(Z, self.Y)
+
+    def duality_gap(self, W: np.ndarray, certificate: Certificate) -> float | None:
+        """F minus a lower bound on it where F is convex and multipliers are known.
+
+        With multipliers A (0 <= A <= C s, free columns orthogonal to them) and g = X'A the bound
+        is ``sum |A| - sum_j h_j(g_j)``, h_j the conjugate of the penalty of row j; the best
+        multiple of A is taken.
+        """
+        A = certificate.dual
+        if A is None or not 1 <= self.norm <= 2:
+            return None
+        bound = self.factors[:, None]
+        counted = np.isfinite(self.factors) & ~self.free
+        G = self.magnitudes(self.design.rmatmul(A))[counted] / (2 * bound[counted])
+        gain = float(np.abs(A).sum())
+        if self.norm == 1:
+            dual = gain / max(1.0, float(G.max(initial=0.0)))
+        else:
+            q = self.norm / (self.norm - 1)
+            cost = (2 - 2 / self.norm) * float((bound[counted] * G**q).sum())
+            length = min(1.0, (gain / (q * cost)) ** (1 / (q - 1))) if cost > 0 else 1.0
+            dual = length * gain - length**q * cost
+        return max(certificate.objective - dual, 0.0)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the design that are still alive, dense as soon as they are few."""
+
+    design: Design
+    index: np.ndarray
+    block: np.ndarray | None
+
+    @classmethod
+    def of(cls, design: Design, index: np.ndarray) -> Columns:
+        n = design.shape[0]
+        few = index.size <= max(n, BLOCK_BYTES // (8 * n))
+        return cls(design, index, design.take(index) if few else None)
+
+    def keep(self, mask: np.ndarray) -> Columns:
+        """Only those of the mask; a dense block shrinks with them."""
+        if mask.all():
+            return self
+        if self.block is None:
+            return Columns.of(self.design, self.index[mask])
+        return Columns(self.design, self.index[mask], np.asfortranarray(self.block[:, mask]))
+
+    def matmul(self, W: np.ndarray) -> np.ndarray:
+        """X W for the rows of W that are alive."""
+        if self.block is not None:
+            return self.block @ W
+        whole = np.zeros((self.design.shape[1], W.shape[1]))
+        whole[self.index] = W
+        return self.design.matmul(whole)
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        """X'R for the columns that are alive."""
+        if self.block is not None:
+            return self.block.T @ R
+        return self.design.rmatmul(R)[self.index]
+
+    def outer(self, weights: np.ndarray) -> np.ndarray:
+        """``X diag(weights) X'``, n x n."""
+        if self.block is not None:
+            scaled = self.block * np.sqrt(weights)
+            return scaled @ scaled.T
+        whole = np.zeros(self.design.shape[1])
+        whole[self.index] = weights
+        return self.design.outer(whole)
+
+    def dense(self) -> np.ndarray:
+        """The columns as one block."""
+        return self.design.take(self.index) if self.block is None else self.block
+
+
+@dataclass(frozen=True)
+class Image:
+    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any."""
+
+    rows: np.ndarray
+    intercept: np.ndarray
+    dual: np.ndarray | None = None
+
+
+@dataclass(kw_only=True)
+class ReweightedState(State):
+    columns: Columns
+    rows: np.ndarray  # of W, those alive
+    image: Image  # of W under one step: the violation compares the two
+    frozen: np.ndarray | None = None  # scales that no longer change
+
+
+@dataclass
+class Reweighted(Solver):
+    """Steps ``W <- T(W)`` until T changes no row's part in the margins by more than ``tol`` times
+    the largest part. Rows whose part falls below 1e-6 of it are dropped for good.
+
+    With ``keep=k`` the iteration ends when at most k rows are left: the k that lived longest (the
+    larger first) keep the weights that they had, and the problem is solved on them. If it
+    converges with more rows than that, ``cut`` takes the k largest of them.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 100
+    keep: int | None = None
+    cut: bool = False
+
+    @abstractmethod
+    def _image(self, problem: MarginProblem, columns: Columns, scales, Z, near=None) -> Image:
+        """Minimise the majorizer over the columns given, u = w / scale; Z are the predictions,
+        ``near`` the multipliers of the last image."""
+
+    def supports(self, problem: Any) -> str | None:
+        if 0 <= problem.norm <= 2:
+            return None
+        return f"reweighting needs a norm from 0 to 2, got {problem.norm:g}."
+
+    def start(self, problem: Any, W: np.ndarray) -> ReweightedState:
+        """From W; from W = 0 with equal weights, that is from the plain machine, and for p < 1
+        then by some steps at p = 1 and half way.
+
+        Without them the many small coefficients of the plain machine on wide data get such large
+        weights that all of them vanish together, although few of them would do.
+        """
+        usable = np.flatnonzero(np.isfinite(problem.factors))
+        alive = usable[row_norms(W[usable]) > 0]
+        if alive.size > np.count_nonzero(problem.free):
+            columns = Columns.of(problem.design, alive)
+            return self._state(problem, columns, W[alive], W[-1])
+        columns, scales = Columns.of(problem.design, usable), _equal_scales(problem, usable)
+        image = self._image(problem, columns, scales, np.zeros_like(problem.Y))
+        if self.keep is not None and usable.size <= self.keep:  # nothing has to go
+            return self._state(problem, columns, image.rows, image.intercept, scales, image.dual)
+        rows = image.rows
+        for norm in _norms_on_the_way(problem.norm):
+            if self._would_leave_too_few(problem, columns, image.rows):
+                return self._frozen(problem, columns, rows, image)
+            columns, rows = _without_dropped(problem, columns, image.rows)
+            if not columns.index.size:
+                return self._state(problem, columns, rows, image.intercept)
+            Z = columns.matmul(rows) + image.intercept
+            scales = _scales(problem, columns.index, rows, norm)
+            image = self._image(problem, columns, scales, Z, image.dual)
+        if self._would_leave_too_few(problem, columns, image.rows):
+            return self._frozen(problem, columns, rows, image)
+        columns, rows = _without_dropped(problem, columns, image.rows)
+        return self._state(problem, columns, rows, image.intercept, near=image.dual)
+
+    def _would_leave_too_few(self, problem: MarginProblem, columns: Columns, rows) -> bool:
+        """Whether no more than ``keep`` rows would survive."""
+        alive = int(_alive(problem, columns.index, rows).sum())
+        return self.keep is not None and alive <= self.keep
+
+    def step(self, problem: Any, state: State, out_of_time: Callable[[], bool]) -> ReweightedState:
+        assert isinstance(state, ReweightedState)
+        if state.frozen is not None:
+            rows, b = state.image.rows, state.image.intercept
+            return self._state(problem, state.columns, rows, b, state.frozen, state.image.dual)
+        if self._would_leave_too_few(problem, state.columns, state.image.rows):
+            return self._frozen(problem, state.columns, state.rows, state.image)
+        columns, rows = _without_dropped(problem, state.columns, state.image.rows)
+        b, near = state.image.intercept, state.image.dual
+        new = self._state(problem, columns, rows, b, near=near)
+        if new.converged and self.keep is not None and (self.cut or problem.norm > 1):
+            return self._frozen(problem, new.columns, new.rows, new.image)
+        if new.converged and problem.norm < 1:
+            return self._without_twins(problem, new)
+        return new
+
+    def _state(
+        self, problem: MarginProblem, columns: Columns, rows, b, frozen=None, near=None
+    ) -> ReweightedState:
+        """The state at a point: its objective, its image, and how far apart the two are."""
+        if not columns.index.size:  # only the intercept is left
+            image = self._image(problem, columns, np.zeros((0, 1)), np.zeros_like(problem.Y) + b)
+            b = image.intercept
+        Z = columns.matmul(rows) + b
+        if columns.index.size:
+            scales = _scales(problem, columns.index, rows) if frozen is None else frozen
+            image = self._image(problem, columns, scales, Z, near)
+        objective = problem.loss_sum(Z) + problem.penalty(rows, columns.index)
+        violation = _change(problem, columns.index, rows, image.rows)
+        known: Any = Certificate(objective, violation, image.dual)
+        W = np.zeros((problem.n_rows, problem.Y.shape[1]))
+        W[columns.index], W[-1] = rows, b
+        return ReweightedState(
+            W, objective, violation, violation <= self._enough(problem, frozen), False, known,
+            columns=columns, rows=rows, image=image, frozen=frozen,
+        )  # fmt: skip
+
+    def _enough(self, problem: MarginProblem, frozen) -> float:
+        """The tolerance; a point on the way to k rows is left early."""
+        on_the_way = self.keep is not None and frozen is None
+        wanted = max(self.tol, problem.attainable_violation)
+        return max(wanted, TOL_ON_THE_WAY) if on_the_way else wanted
+
+    def _frozen(self, problem: MarginProblem, columns: Columns, rows, image: Image):
+        """The k rows that are to stay, under the weights that they have now: those that would live
+        longest, the larger first."""
+        assert self.keep is not None
+        index = columns.index
+        alive = _alive(problem, index, image.rows)
+        now = np.where(alive, _parts(problem, index, image.rows), 0.0)
+        order = np.lexsort((index, -_parts(problem, index, rows), -now, ~problem.free[index]))
+        mask = np.zeros(index.size, dtype=bool)
+        mask[order[: self.keep]] = True
+        columns, rows = columns.keep(mask), rows[mask]
+        frozen = _scales(problem, columns.index, rows)
+        Z = columns.matmul(rows) + image.intercept
+        image = self._image(problem, columns, frozen, Z, image.dual)
+        return self._state(problem, columns, image.rows, image.intercept, frozen, image.dual)
+
+    def _without_twins(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
+        """Equal columns would share their weight for ever; for p < 1 one of them is cheaper."""
+        block = state.columns.block
+        if block is None or not problem.joint:
+            return state
+        labelled = np.vstack([block, problem.factors[state.columns.index]])
+        _, first, group = np.unique(labelled, axis=1, return_index=True, return_inverse=True)
+        if first.size == state.columns.index.size:
+            return state
+        rows = np.zeros_like(state.rows)
+        np.add.at(rows, first[group.ravel()], state.rows)
+        mask = np.zeros(len(rows), dtype=bool)
+        mask[first] = True
+        return self._state(problem, state.columns.keep(mask), rows[mask], state.W[-1])
+
+
+def _equal_scales(problem: MarginProblem, index: np.ndarray) -> np.ndarray:
+    f = problem.factors[index, None]
+    return np.divide(1.0, np.sqrt(f), out=np.zeros_like(f), where=f > 0)
+
+
+def _norms_on_the_way(norm: float) -> list[float]:
+    return [] if norm >= 1 else [1.0] * STEPS_ON_THE_WAY + [(1 + norm) / 2] * STEPS_ON_THE_WAY
+
+
+def _scales(problem: MarginProblem, index: np.ndarray, rows: np.ndarray, norm=None) -> np.ndarray:
+    """``|w_j|**((2-p)/2) / sqrt(f_j)``; rows without penalty have no scale (0)."""
+    norm = problem.norm if norm is None else norm
+    return problem.magnitudes(rows) ** ((2 - norm) / 2) * _equal_scales(problem, index)
+
+
+def _parts(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """What each row contributes to the margins."""
+    return row_norms(rows) * problem.sizes_of_columns[index]
+
+
+def _change(problem: MarginProblem, index: np.ndarray, rows, image) -> float:
+    largest = float(_parts(problem, index, rows).max(initial=0.0))
+    change = float(_parts(problem, index, image - rows).max(initial=0.0))
+    return change / largest if largest > 0 else 0.0
+
+
+def _alive(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    parts = _parts(problem, index, rows)
+    floor = max(DROP_BELOW * parts.max(initial=0.0), VANISHED)
+    return (parts >= floor) | problem.free[index]
+
+
+def _without_dropped(problem: MarginProblem, columns: Columns, rows: np.ndarray):
+    mask = _alive(problem, columns.index, rows)
+    if not problem.joint:  # entries die one by one
+        parts = np.abs(rows) * problem.sizes_of_columns[columns.index, None]
+        floor = np.maximum(DROP_BELOW * parts.max(axis=0, initial=0.0), VANISHED)
+        dead = (parts < floor) & ~problem.free[columns.index, None]
+        rows = np.where(dead, 0.0, rows)
+        mask &= row_norms(rows) > 0
+    return columns.keep(mask), rows[mask]

@@ -1,0 +1,150 @@
+"""ZeroNormKernelSVC: few support vectors, the names of SVC."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from rowsparse import ProbitKernelClassifier, ZeroNormKernelSVC
+from rowsparse.selectors.kernels import KernelColumns, kernel_width
+from rowsparse.solvers.reweighted import Columns
+
+X, y = make_moons(160, noise=0.15, random_state=0)
+X_TEST, Y_TEST = make_moons(600, noise=0.15, random_state=1)
+
+
+def test_few_support_vectors_are_enough():
+    ours = ZeroNormKernelSVC(10.0, gamma=1.0).fit(X, y)
+    theirs = SVC(C=10.0, gamma=1.0).fit(X, y)
+    assert ours.support_.size <= theirs.support_.size / 2
+    assert ours.score(X_TEST, Y_TEST) >= theirs.score(X_TEST, Y_TEST) - 0.03
+
+
+@pytest.mark.parametrize("kind", [ZeroNormKernelSVC(10.0), ProbitKernelClassifier(prior=0.1)])
+def test_fitted_names_are_those_of_svc(kind):
+    labels = np.array(["n", "p"])[y]
+    machine = kind.fit(X, labels)
+    n = machine.support_.size
+    assert machine.dual_coef_.shape == (1, n)
+    assert machine.intercept_.shape == (1,)
+    assert machine.n_support_.sum() == n
+    np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
+    of_class = labels[machine.support_]
+    np.testing.assert_array_equal(of_class, np.sort(of_class))  # by class, as in SVC
+    np.testing.assert_array_equal([np.sum(of_class == c) for c in "np"], machine.n_support_)
+    K = rbf_kernel(X_TEST, machine.support_vectors_, kernel_width("scale", X))
+    Z = K @ machine.dual_coef_[0] + machine.intercept_
+    np.testing.assert_allclose(machine.decision_function(X_TEST), Z)
+
+
+def test_norm_two_is_the_quadratic_problem_in_the_kernel_columns():
+    K = rbf_kernel(X, X, 1.0)
+    machine = ZeroNormKernelSVC(2.0, gamma=1.0, norm=2.0).fit(X, y)
+    assert machine.support_.size == len(X)
+    plain = SVC(kernel="linear", C=1.0, tol=1e-9).fit(K, y)  # the rows of K as data
+    np.testing.assert_allclose(
+        machine.decision_function(X), plain.decision_function(K), rtol=1e-3, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    ["linear", "poly", "rbf", "sigmoid", lambda A, B: np.exp(-0.5 * (A[:, :1] - B.T[:1]) ** 2)],
+)
+def test_every_kernel_equals_its_precomputed_matrix(kernel):
+    machine = ZeroNormKernelSVC(5.0, kernel=kernel, gamma=0.3, coef0=0.5, degree=2).fit(X, y)
+    matrix = machine._kernel()
+    other = ZeroNormKernelSVC(5.0, kernel="precomputed").fit(matrix(X, X), y)
+    np.testing.assert_array_equal(machine.support_, other.support_)
+    np.testing.assert_allclose(machine.dual_coef_, other.dual_coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        machine.decision_function(X_TEST),
+        other.decision_function(matrix(X_TEST, X)),
+        rtol=1e-4,
+        atol=1e-5,
+    )
+
+
+def test_sparse_data_equal_dense():
+    A = np.where(np.abs(X) > 0.4, X, 0.0)
+    dense, sparse = (ZeroNormKernelSVC(5.0).fit(B, y) for B in (A, sp.csr_array(A)))
+    np.testing.assert_array_equal(dense.support_, sparse.support_)
+    np.testing.assert_allclose(
+        dense.decision_function(A), sparse.decision_function(sp.csr_array(A)), atol=1e-6
+    )
+
+
+def test_equal_points_are_kept_once_and_count_as_weight():
+    twice = np.vstack([X, X])
+    machine = ZeroNormKernelSVC(5.0, gamma=1.0).fit(twice, np.tile(y, 2))
+    assert machine.support_.max() < len(X)
+    weighted = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y, sample_weight=np.full(len(X), 2.0))
+    np.testing.assert_array_equal(machine.support_, weighted.support_)
+    np.testing.assert_allclose(machine.dual_coef_, weighted.dual_coef_, atol=1e-5)
+
+
+def test_points_of_weight_zero_are_not_candidates():
+    weight = (np.arange(len(X)) % 3 > 0).astype(float)
+    machine = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y, sample_weight=weight)
+    assert np.all(weight[machine.support_] > 0)
+    other = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(machine.support_vectors_, other.support_vectors_)
+
+
+def test_several_classes_share_their_support_vectors():
+    three = y + (X[:, 0] > 1.0)
+    machine = ZeroNormKernelSVC(20.0, gamma=1.0).fit(X, three)
+    assert machine.dual_coef_.shape == (3, machine.support_.size)
+    assert machine.decision_function(X).shape == (len(X), 3)
+    assert machine.score(X, three) > 0.85
+
+
+@pytest.mark.parametrize("kind", [ZeroNormKernelSVC(1e-6), ProbitKernelClassifier(prior=1e6)])
+def test_nothing_left_is_said_and_predicts_the_majority(kind):
+    labels = np.where(np.arange(len(X)) < 100, "many", "few")
+    with pytest.warns(UserWarning, match="majority class"):
+        machine = clone(kind).fit(X, labels)
+    assert machine.support_.size == 0
+    assert set(machine.predict(X)) == {"many"}
+
+
+def test_memory_shrinks_as_points_die(monkeypatch):
+    held = []
+    keep = Columns.keep
+
+    def watched(self, mask):
+        kept = keep(self, mask)
+        held.append(kept.block.nbytes)
+        return kept
+
+    monkeypatch.setattr(Columns, "keep", watched)
+    machine = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y)
+    n = len(X)
+    assert max(held) <= 8 * n * n
+    assert held[-1] <= 8 * n * machine.support_.size
+    assert len(set(held)) > 2
+
+
+def test_kernel_columns_are_a_design():
+    machine = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y)
+    weights = np.linspace(0.5, 2, len(X))
+    design = KernelColumns(machine._kernel(), X, X[:20], weights)
+    K = rbf_kernel(X, X[:20], 1.0)
+    K = K - np.average(K, axis=0, weights=weights)
+    W, R = np.random.default_rng(0).standard_normal((20, 2)), np.ones((len(X), 3))
+    np.testing.assert_allclose(design.take(np.array([3, 1])), K[:, [3, 1]])
+    np.testing.assert_allclose(design.matmul(W), K @ W)
+    np.testing.assert_allclose(design.rmatmul(R), K.T @ R, atol=1e-9)
+    np.testing.assert_allclose(design.squares(weights), weights @ K**2)
+    np.testing.assert_allclose(design.squares(R[:, 0]), (K**2).sum(axis=0))
+    assert not design.constant_columns().any()
+
+
+def test_width_of_the_kernel_is_that_of_svc():
+    for gamma in ("scale", "auto", 0.7):
+        expected = SVC(gamma=gamma).fit(X, y)._gamma
+        assert kernel_width(gamma, X) == pytest.approx(expected)
+        assert kernel_width(gamma, sp.csr_array(X)) == pytest.approx(expected)

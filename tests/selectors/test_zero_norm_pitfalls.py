@@ -1,0 +1,21 @@
+"""The margin classifiers pass every shared check that applies to them."""
+
+from functools import partial
+
+import pytest
+from estimator_checks.pitfalls import checks_for
+
+from rowsparse import ProbitSelector, ZeroNormSVC
+
+LACKS = {"alpha", "regression", "multilabel", "relative_weights"}
+VARIANTS = {
+    "zero": partial(ZeroNormSVC, 1.0),
+    "k": partial(ZeroNormSVC, n_features_to_select=3),
+    "probit": partial(ProbitSelector, gamma=3.0, tol=1e-3),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("check", checks_for(lacks=LACKS))
+def test_pitfall(check, variant):
+    check.run(VARIANTS[variant])
