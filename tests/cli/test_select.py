@@ -1,8 +1,7 @@
-"""rowsparse select: the table, the file, JSON, and one sentence for everything that is wrong."""
+"""rowsparse select: the table, the file, JSON, warnings and interruption."""
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,41 +9,14 @@ import warnings
 
 import numpy as np
 import pytest
+from command import IN_A_PROCESS, rowsparse
 from sklearn.exceptions import ConvergenceWarning
-from typer.testing import CliRunner
 
 from rowsparse import L2pSelector
-from rowsparse.cli import build_app, main
+from rowsparse.cli import main
 from rowsparse.cli import select as select_module
 from rowsparse.datasets import load_dataset, make_row_sparse
-
-IN_A_PROCESS = [sys.executable, "-c", "from rowsparse.cli import main; main()"]
-
-
-def rowsparse(*arguments):
-    return CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
-
-
-@pytest.fixture(autouse=True)
-def no_dataset_folder(monkeypatch):
-    monkeypatch.delenv("ROWSPARSE_DATA", raising=False)
-
-
-@pytest.fixture
-def table(tmp_path):
-    """A csv file with three classes, 12 features, and the names of the 4 that matter."""
-    X, y, support = make_row_sparse(90, 12, 4, 3, task="classification", random_state=0)
-    path = tmp_path / "data.csv"
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["kind", *(f"f{j}" for j in range(12))])
-        writer.writerows(
-            [[["red", "green", "blue"][label], *row] for label, row in zip(y, X, strict=True)]
-        )
-    return path, {f"f{j}" for j in support}
-
-
-# ---------------------------------------------------------------- what it gives
+from rowsparse.solvers import BlockDescent
 
 
 def test_finds_the_features_and_writes_them(table, tmp_path):
@@ -194,96 +166,6 @@ def test_nothing_is_folded_or_coloured_in_a_pipe(tmp_path):
     assert "\x1b" not in result.output
 
 
-# ---------------------------------------------------------------- what it refuses
-
-
-BAD_INPUT = {
-    "no such name": (("irs", "-k", 1), ["'irs'", "Did you mean 'iris'?"]),
-    "no such file": (("gone.csv", "--target", "y"), ["gone.csv", "check the path"]),
-    "no such target": (("{table}", "--target", "king"), ["'king'", "Did you mean 'kind'?"]),
-    "no target": (("{table}",), ["--target", "'kind'"]),
-    "target of a named set": (("iris", "--target", "y"), ["carries its own"]),
-    "both k and alpha": (("iris", "-k", 1, "--alpha", 1), ["-k, --alpha", "got both"]),
-    "unknown method": (("iris", "--method", "topk"), ["--method", "l2p", "'topk'"]),
-    "p of mtfs": (("iris", "--method", "mtfs", "--p", 0.5), ["--p", "mtfs", "got 0.5"]),
-    "r of erfs": (("iris", "--method", "erfs", "--r", 2), ["--r", "erfs", "got 2"]),
-    "k above d": (("iris", "-k", 5), ["4", "5"]),
-    "k of zero": (("iris", "-k", 0), ["0"]),
-    "negative alpha": (("iris", "--alpha", -1), ["alpha", "-1"]),
-    "p above one": (("iris", "-k", 2, "--p", 1.5), ["p", "1.5"]),
-    "r above two": (("iris", "-k", 2, "--r", 3), ["r", "3"]),
-    "unknown init": (("iris", "-k", 2, "--init", "magic"), ["init", "magic"]),
-    "no time": (("iris", "-k", 2, "--time-limit", 0), ["--time-limit", "above 0", "got 0"]),
-    "folder for out is missing": (("iris", "--out", "no/such/x.csv"), ["--out", "create it"]),
-    "out is a folder": (("iris", "--out", "{folder}"), ["--out", "name a file"]),
-    "out is no csv": (("iris", "--out", "x.parquet"), ["--out", ".csv", "'x.parquet'"]),
-}
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_one_sentence_and_exit_code_2(case, table, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.csv").mkdir()
-    arguments, words = BAD_INPUT[case]
-    places = {"{table}": table[0], "{folder}": tmp_path / "folder.csv"}
-    result = rowsparse("select", *(places.get(a, a) for a in arguments))
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert len(result.stderr.strip().splitlines()) == 1, result.stderr
-    assert "Traceback" not in result.stderr
-    for word in words:
-        assert word in result.stderr
-
-
-def test_wrong_options_are_usage_errors():
-    for arguments in (["select"], ["select", "iris", "-k", "many"], ["selekt", "iris"]):
-        assert rowsparse(*arguments).exit_code == 2
-
-
-def test_constant_target_is_refused(tmp_path):
-    (tmp_path / "t.csv").write_text("a,y\n1,same\n2,same\n3,same\n")
-    result = rowsparse("select", tmp_path / "t.csv", "--target", "y", "-k", 1)
-    assert result.exit_code == 2
-    assert "class" in result.stderr
-
-
-# ---------------------------------------------------------------- the output file
-
-
-def test_bad_input_leaves_an_existing_file_alone(tmp_path):
-    out = tmp_path / "selected.csv"
-    out.write_text("precious")
-    assert rowsparse("select", "iris", "-k", 99, "--out", out).exit_code == 2
-    assert out.read_text() == "precious"
-
-
-def test_failed_writing_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch):
-    out = tmp_path / "selected.csv"
-    out.write_text("precious")
-
-    def disk_full(source, target):
-        raise OSError(28, "No space left on device", str(target))
-
-    monkeypatch.setattr(os, "replace", disk_full)
-    result = rowsparse("select", "iris", "-k", 2, "--out", out)
-    assert result.exit_code == 2
-    assert "no space left on device" in result.stderr
-    assert out.read_text() == "precious"
-    assert os.listdir(tmp_path) == ["selected.csv"]
-
-
-def test_output_is_replaced_and_readable_by_others(tmp_path):
-    out = tmp_path / "selected.csv"
-    out.write_text("old")
-    assert rowsparse("select", "iris", "-k", 2, "--out", out).exit_code == 0
-    assert out.read_text().startswith("rank,name,score,")
-    (tmp_path / "plain").write_text("")
-    assert out.stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-# ---------------------------------------------------------------- warnings and interruption
-
-
 def test_warnings_become_notes(monkeypatch):
     fit = L2pSelector.fit
 
@@ -311,7 +193,7 @@ def test_interrupt_inside_the_solver_shows_what_there_is(monkeypatch, tmp_path):
 
     def with_interrupt(*arguments, **options):
         selector = build(*arguments, **options)
-        return selector.set_params(solver=select_module.BlockDescent(callback=interrupt))
+        return selector.set_params(solver=BlockDescent(callback=interrupt))
 
     build = select_module.build_selector
     monkeypatch.setattr(select_module, "build_selector", with_interrupt)
@@ -362,6 +244,7 @@ def test_in_a_process_of_its_own(tmp_path):
 STUCK_IN_THE_SOLVER = """
 import signal, sys, time
 from rowsparse.cli import main, select
+from rowsparse.solvers import BlockDescent
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest-xdist has it ignored
 
@@ -370,7 +253,7 @@ def stuck(step):
     time.sleep(60)
 
 build = select.build_selector
-slow = select.BlockDescent(callback=stuck)
+slow = BlockDescent(callback=stuck)
 select.build_selector = lambda *options: build(*options).set_params(solver=slow)
 main()
 """

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from rowsparse import L2pSelector
 from rowsparse.cli.base import (
     INTERRUPTED,
     check_output_path,
@@ -20,20 +19,10 @@ from rowsparse.cli.base import (
     working,
     write_csv,
 )
+from rowsparse.cli.methods import METHODS, build_selector
 from rowsparse.cli.selection import as_record, as_rows, read_selection, show
 from rowsparse.datasets import load_any
 from rowsparse.results import Status
-from rowsparse.solvers import BlockDescent
-
-# Which of p and r a method leaves open; the others are what gives the method its name.
-METHODS: dict[str, tuple[str, ...]] = {
-    "l2p": ("p", "r"),
-    "gsr": ("p", "r"),
-    "rk1u": ("p",),
-    "erfs": ("p",),
-    "mtfs": (),
-    "rfs": (),
-}
 
 
 def select(
@@ -68,11 +57,28 @@ def select(
     ] = None,
     r: Annotated[
         float | None,
-        typer.Option(help="Exponent of the loss, up to 2; 2 unless given; 1 resists outliers."),
+        typer.Option(
+            help="Exponent of the loss, up to 2: l2p has 2, topk 1, which resists outliers."
+        ),
+    ] = None,
+    c: Annotated[
+        float | None,
+        typer.Option("--C", help="What an error costs (zero-norm-svm); 1 unless given."),
+    ] = None,
+    norm: Annotated[
+        float | None,
+        typer.Option(help="Norm of the weights (zero-norm-svm, probit); 0 unless given."),
     ] = None,
     init: Annotated[
-        str, typer.Option(help="Where to start when p < 1: zero, irls, convex, or best of all.")
-    ] = "best",
+        str | None,
+        typer.Option(
+            help="Where to start when p < 1: zero, irls (l2p), ridge (lpinf), convex, or the best "
+            "of all, which is what you get if you leave this out."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random starts (topk): same seed, same answer.")
+    ] = None,
     task: Annotated[
         Literal["auto", "classification", "regression"],
         typer.Option(help="What the target is; 'auto' decides from its values."),
@@ -97,17 +103,29 @@ def select(
     with said_plainly():
         if out is not None:
             check_output_path(out)
-        settings = {
-            "n_features_to_select": k,
+        given = {
+            "k": k,
+            "alpha": alpha,
+            "p": p,
+            "r": r,
+            "C": c,
+            "norm": norm,
             "init": init,
-            "standardize": not no_standardize,
-            "fit_intercept": not no_intercept,
+            "seed": seed,
+            "no_standardize": no_standardize or None,
+            "no_intercept": no_intercept or None,
+            "time_limit": time_limit,
+            "task": None if task == "auto" else task,
         }
-        selector = build_selector(method, alpha, p, r, settings)
-        if time_limit is not None:
-            selector.set_params(solver=solver_with_limit(time_limit))
+        selector = build_selector(method, {n: v for n, v in given.items() if v is not None})
         dataset = load_any(data, target)
-        selector.set_params(task=dataset.task if task == "auto" else task)
+        if "task" not in METHODS[method].options and dataset.task == "regression":
+            raise ValueError(
+                f"--method {method}: expected classes in the target, got numbers; use another "
+                f"method, such as l2p or topk."
+            )
+        if task == "auto" and "task" in METHODS[method].options:
+            selector.set_params(task=dataset.task)
         with warnings_as_notes() as notes, working(f"Selecting from {dataset.n_features} features"):
             began = time.perf_counter()
             selector.fit(dataset.X, dataset.y)
@@ -120,36 +138,6 @@ def select(
         if out is not None:
             write_csv(out, *as_rows(selection))
             messages().print(Text(f"Wrote {len(selection.features)} features to {out}."))
-    if selector.solution_.status is Status.INTERRUPTED:
+    solution = getattr(selector, "solution_", None)
+    if solution is not None and solution.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-
-
-def solver_with_limit(seconds: float) -> BlockDescent:
-    if not seconds > 0:
-        raise ValueError(f"--time-limit: expected seconds above 0, got {seconds:g}; raise it.")
-    return BlockDescent(time_limit=seconds)
-
-
-def build_selector(
-    method: str,
-    alpha: float | None,
-    p: float | None,
-    r: float | None,
-    settings: dict[str, Any],
-) -> L2pSelector:
-    if method not in METHODS:
-        raise ValueError(
-            f"--method: expected one of {', '.join(METHODS)}, got {method!r}; "
-            f"this version has no other."
-        )
-    if alpha is not None and settings["n_features_to_select"] is not None:
-        raise ValueError("-k, --alpha: expected one of them, got both; leave one out.")
-    exponents = {name: value for name, value in (("p", p), ("r", r)) if value is not None}
-    for name in exponents:
-        if name not in METHODS[method]:
-            raise ValueError(
-                f"--{name}: expected no value with --method {method}, which fixes it, got "
-                f"{exponents[name]:g}; leave it out or use --method l2p."
-            )
-    make = L2pSelector if method == "l2p" else getattr(L2pSelector, method)
-    return make(alpha, **exponents, **settings)

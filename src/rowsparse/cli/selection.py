@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowsparse import L2pSelector
 from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
 from rowsparse.datasets import Dataset
 
@@ -24,7 +23,7 @@ class Selection:
     """A fitted selector as the person at the terminal wants it: names, not positions."""
 
     dataset: Dataset
-    selector: L2pSelector
+    selector: Any
     features: np.ndarray  # positions of the selected features, best first
     outputs: list[str]  # what the coefficients of a feature belong to
     seconds: float  # for the whole fit: path, starts and all
@@ -36,13 +35,17 @@ class Selection:
         return float(self.selector.scores_[feature])
 
     def coefficients(self, feature: int) -> list[float]:
+        if not self.outputs:
+            return []
         return [float(value) for value in self.selector.coef_[:, feature]]
 
 
-def read_selection(dataset: Dataset, selector: L2pSelector, seconds: float) -> Selection:
+def read_selection(dataset: Dataset, selector: Any, seconds: float) -> Selection:
     chosen = np.flatnonzero(selector.support_)
     best_first = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
-    outputs = output_names(dataset, getattr(selector, "classes_", None), len(selector.coef_))
+    outputs: list[str] = []
+    if hasattr(selector, "coef_"):  # a filter scores features and has no coefficients
+        outputs = output_names(dataset, getattr(selector, "classes_", None), len(selector.coef_))
     return Selection(dataset, selector, best_first, outputs, seconds)
 
 
@@ -63,7 +66,7 @@ def show(selection: Selection) -> None:
     if len(selection.features):
         console.print(_table_that_fits(selection, console))
     else:
-        console.print("No feature was selected: alpha is too large for this data.")
+        console.print("No feature was selected: lower alpha, raise C, or ask for k features.")
     hidden = len(selection.features) - MOST_ROWS_SHOWN
     if hidden > 0:
         console.print(f"… and {hidden} more; --out FILE.csv writes all of them.")
@@ -106,18 +109,26 @@ def _largest_coefficient(selection: Selection, feature: int) -> list[str]:
 
 
 def _summary(selection: Selection) -> str:
-    solution = selection.selector.solution_
-    gap = [] if solution.gap is None else [f"gap {solution.gap:.2g}"]
-    parts = [
-        f"{len(selection.features)} of {selection.dataset.n_features} features",
-        f"alpha {selection.selector.alpha_:.4g}",
-        f"objective {solution.objective:.6g}",
-        f"violation {solution.violation:.2g}",
-        *gap,
-        f"{selection.seconds:.2g} s",
-        solution.status.value,
+    selector = selection.selector
+    solution = getattr(selector, "solution_", None)
+    parts = [f"{len(selection.features)} of {selection.dataset.n_features} features"]
+    parts += [
+        f"{label} {getattr(selector, name):.4g}"
+        for label, name in (("alpha", "alpha_"), ("C", "C_"))
+        if hasattr(selector, name)
     ]
+    parts += [] if solution is None else _certificate(solution)
+    parts += [f"{selection.seconds:.2g} s"]
+    parts += [] if solution is None else [solution.status.value]
     return " · ".join(parts)
+
+
+def _certificate(solution: Any) -> list[str]:
+    """What is known about how well the problem was solved."""
+    parts = [f"objective {solution.objective:.6g}", f"violation {solution.violation:.2g}"]
+    if solution.proof:
+        return [*parts, solution.proof]
+    return [*parts, *([] if solution.gap is None else [f"gap {solution.gap:.2g}"])]
 
 
 def as_rows(selection: Selection) -> tuple[list[str], list[list[Any]]]:
@@ -132,22 +143,16 @@ def as_rows(selection: Selection) -> tuple[list[str], list[list[Any]]]:
 
 def as_record(selection: Selection, method: str) -> dict[str, Any]:
     """Everything the table and its last line say, with all outputs, as plain data."""
-    selector, solution = selection.selector, selection.selector.solution_
+    selector = selection.selector
+    solution = getattr(selector, "solution_", None)
     return {
         "dataset": selection.dataset.name,
         "n_samples": selection.dataset.n_samples,
         "n_features": selection.dataset.n_features,
         "method": method,
-        "p": float(selector.p),
-        "r": float(selector.r),
-        "alpha": _finite(selector.alpha_),
-        "objective": _finite(solution.objective),
-        "violation": _finite(solution.violation),
-        "gap": _finite(solution.gap),
+        **_numbers(selector, {"p": "p", "r": "r", "alpha": "alpha_", "C": "C_", "norm": "norm"}),
         "seconds": selection.seconds,
-        "n_iter": int(solution.n_iter),
-        "status": solution.status.value,
-        "start": solution.start,
+        **({} if solution is None else _solution_record(solution)),
         "outputs": selection.outputs,
         "features": [
             {
@@ -159,6 +164,22 @@ def as_record(selection: Selection, method: str) -> dict[str, Any]:
             }
             for rank, j in enumerate(selection.features, start=1)
         ],
+    }
+
+
+def _numbers(source: Any, names: dict[str, str]) -> dict[str, float | None]:
+    return {
+        key: _finite(getattr(source, name)) for key, name in names.items() if hasattr(source, name)
+    }
+
+
+def _solution_record(solution: Any) -> dict[str, Any]:
+    certificate = {name: name for name in ("objective", "violation", "gap")}
+    return {
+        **_numbers(solution, certificate),
+        "n_iter": int(solution.n_iter),
+        "status": solution.status.value,
+        "start": solution.start,
     }
 
 

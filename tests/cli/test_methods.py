@@ -1,0 +1,81 @@
+"""rowsparse select --method: every method answers, and says which options it does not have."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+from command import rowsparse
+
+from rowsparse import TopKSelector
+from rowsparse.cli.methods import METHODS, PARAMETERS, SWITCHES
+from rowsparse.datasets import load_dataset
+
+SETTINGS = {"alpha": 0.3, "p": 0.25, "r": 1.5, "C": 0.7, "norm": 1.0, "init": "zero", "seed": 3}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_selects_exactly_k(method):
+    result = rowsparse("select", "iris", "--method", method, "-k", 2, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["method"] == method
+    assert [feature["rank"] for feature in record["features"]] == [1, 2]
+    table = rowsparse("select", "iris", "--method", method, "-k", 2)
+    assert all(feature["name"] in table.stdout for feature in record["features"])
+    assert "2 of 4 features" in table.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_option_is_used_or_refused(method, monkeypatch):
+    for option, value in SETTINGS.items():
+        seen = {}
+        made = METHODS[method].build({})
+
+        def fit(self, X, y, seen=seen):
+            seen.update(self.get_params(deep=False))
+            raise ValueError("enough")
+
+        monkeypatch.setattr(type(made), "fit", fit)
+        result = rowsparse("select", "iris", "--method", method, f"--{option}", value)
+        assert result.exit_code == 2
+        if option in METHODS[method].options:
+            assert seen[PARAMETERS.get(option, option)] == value
+        else:
+            assert not seen
+            for word in (f"--{option}:", f"--method {method}", "leave it out"):
+                assert word in result.stderr
+
+
+def test_options_name_parameters_that_exist():
+    for method in METHODS.values():
+        known = method.build({}).get_params(deep=False)
+        for option in method.options:
+            name = {**PARAMETERS, **SWITCHES, "time_limit": "solver"}.get(option, option)
+            # a special case fixes some exponents: its maker decides, not the class
+            assert name in known or name in inspect.signature(method.make).parameters
+
+
+def test_top_k_on_the_command_line_is_the_selector():
+    wine = load_dataset("wine")
+    arguments = ("--method", "topk", "-k", 4, "--r", 2, "--seed", 1, "--json")
+    record = json.loads(rowsparse("select", "wine", *arguments).stdout)
+    selector = TopKSelector(4, r=2.0, random_state=1).fit(wine.X, wine.y)
+    assert {f["index"] for f in record["features"]} == set(np.flatnonzero(selector.support_))
+    assert record["objective"] == pytest.approx(selector.solution_.objective)
+
+
+def test_a_filter_has_scores_and_no_coefficients(tmp_path):
+    out = tmp_path / "scores.csv"
+    result = rowsparse("select", "wine", "--method", "relieff", "-k", 2, "--out", out)
+    assert result.exit_code == 0, result.output
+    header, *rows = out.read_text().splitlines()
+    assert header == "rank,name,score"
+    assert len(rows) == 2
+
+
+def test_classifiers_refuse_numbers():
+    result = rowsparse("select", "diabetes", "--method", "zero-norm-svm", "-k", 2)
+    assert result.exit_code == 2
+    assert "expected classes in the target, got numbers" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
