@@ -36,6 +36,9 @@ SECTIONS = {
 def write(folder: Path, environments):
     records = results.load(folder / "results.jsonl")
     parts = ["# Benchmark results", _preface(records), _versions(environments)]
+    conditions = folder / "CONDITIONS.md"  # written by whoever measured: what no table can show
+    if conditions.exists():
+        parts.append(conditions.read_text().strip())
     if any(r["group"] == "mtfs" for r in records):
         parts.append(_summary([r for r in records if r["group"] == "mtfs"]))
     drawn = picture.draw(
