@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from conformance import plain
@@ -12,6 +12,7 @@ from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p, LpInf
 from rowsparse.problem import Problem
+from rowsparse.solvers import BlockDescent, run
 
 
 @dataclass(frozen=True)
@@ -138,3 +139,9 @@ SHAPES = [
 
 def grid(orders, powers, size="l2") -> list[Case]:
     return [shape.but(r=r, p=p, size=size) for r in orders for p in powers for shape in SHAPES]
+
+
+@cache
+def tight(case):
+    """What a run to the last digits finds: the optimum where there is one."""
+    return run(BlockDescent(tol=1e-10, max_iter=2000, time_limit=10), case.problem)

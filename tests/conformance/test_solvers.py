@@ -8,15 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 from conformance import plain
-from conformance.problems import Case, grid
-from scipy.optimize import minimize
+from conformance.problems import Case, grid, tight
 
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p, LpInf
 from rowsparse.problem import Problem
 from rowsparse.results import Status
-from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient, choose, run, solve
+from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient, choose, run
 
 ORDERS = (2.0, 1.5, 1.0, 0.5)
 CLIPPED = grid((2.0,), (1.0, 0.5, 0.0), size="max")
@@ -61,11 +60,6 @@ def fitting(solver, case):
 @cache
 def solved(kind, case):
     return run(kind(time_limit=10), case.problem)
-
-
-@cache
-def tight(case):
-    return run(BlockDescent(tol=1e-10, max_iter=2000, time_limit=10), case.problem)
 
 
 # -- what is returned -----------------------------------------------------------------------------
@@ -334,67 +328,6 @@ def test_overflow_is_reported_as_such(solver):
     assert run(solver(), huge).status is Status.NOT_FINITE
 
 
-# -- starts ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("r", "p"), [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.0, 1.0), (1.5, 0.5)])
-def test_block_descent_stays_at_its_own_solution(r, p):
-    case = Case(r=r, p=p)
-    solution = solved(BlockDescent, case)
-    again = run(BlockDescent(), case.problem, case.joined(solution))
-    assert again.converged
-    assert again.objective <= solution.objective * (1 + 1e-9)
-    np.testing.assert_allclose(again.W, solution.W, atol=1e-5 * np.abs(solution.W).max())
-
-
-@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
-@pytest.mark.parametrize("seed", range(2))
-def test_block_descent_forgets_its_start_where_there_is_one_minimum(r, seed):
-    case = Case(r=r)
-    W0 = np.random.default_rng(seed).standard_normal((case.problem.n_rows, case.c))
-    warm = run(BlockDescent(), case.problem, 5 * W0)
-    assert warm.converged
-    assert warm.objective == pytest.approx(tight(case).objective, rel=1e-8)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        *[Case(p=p, n=30, d=40, seed=seed) for p in (0.5, 0.0) for seed in (0, 1)],
-        *[Case(p=p, n=30, d=40, size="max") for p in (0.5, 0.0)],
-        *[Case(r=r, p=p, n=20, d=8, c=2) for r, p in ((1.0, 0.5), (0.5, 1.0))],
-    ],
-    ids=str,
-)
-def test_best_start_is_no_worse_than_each_and_says_which_won(case):
-    starts = case.problem.penalty.starts
-    each = {name: solve(case.problem, BlockDescent(), name) for name in starts}
-    best = solve(case.problem, BlockDescent(), "best")
-    for name, solution in each.items():
-        assert best.objective <= solution.objective * (1 + 1e-7), name
-        assert solution.start == name
-    assert set(best.starts) == set(starts)
-    assert best.objective == min(best.starts.values()) == best.starts[best.start]
-    assert best.objective == pytest.approx(case.objective(best), rel=1e-10)
-
-
-@pytest.mark.parametrize("r", [2.0, 1.0])
-def test_a_convex_problem_needs_no_choice_of_start(r):
-    case = Case(r=r)
-    inits = ("best", *case.problem.penalty.starts)
-    reached = [solve(case.problem, BlockDescent(), init).objective for init in inits]
-    np.testing.assert_allclose(reached, tight(case).objective, rtol=1e-8)
-
-
-def test_a_start_may_be_an_array_of_features_by_outputs():
-    case = Case(p=0.5)
-    given = np.random.default_rng(0).standard_normal((case.d, case.c))
-    before = given.copy()
-    solution = solve(case.problem, BlockDescent(), given)
-    assert solution.converged
-    np.testing.assert_array_equal(given, before)
-
-
 # -- choice, support, parameters ------------------------------------------------------------------
 
 
@@ -449,85 +382,3 @@ def test_single_precision_is_asked_for_single_accuracy(solver, kind):
     assert solution.converged
     assert solution.tol == 1e-5
     assert case.objective(solution) == pytest.approx(tight(case).objective, rel=1e-4)
-
-
-# -- the null model -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("factored", [False, True])
-@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
-def test_null_model_is_the_best_of_the_free_rows(r, factored):
-    case = Case(r=r, weighted=True, factored=factored)
-    free = case.strength == 0
-    F = case.A[:, free]
-
-    def value(b):
-        return plain.loss(F @ b.reshape(-1, case.c) - case.Y, r, case.s)
-
-    found = minimize(value, np.zeros(F.shape[1] * case.c), method="BFGS", options={"gtol": 1e-9})
-    W = case.problem.null_weights
-    assert not W[~free].any()
-    assert value(W[free].ravel()) <= found.fun * (1 + 1e-10)
-    E = F @ found.x.reshape(-1, case.c) - case.Y
-    expected = np.sqrt(np.mean(case.s * plain.norms(E) ** 2))
-    assert case.problem.residual_scale == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [*[Case(r=r, c=c) for r in (2.0, 1.5, 1.0) for c in (1, 3)], Case(size="max")],
-    ids=str,
-)
-def test_zero_from_alpha_max_on_and_not_below(case):
-    top = case.problem.alpha_max()
-    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)))
-    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top))
-    assert at.rows.size == 0
-    assert below.rows.size > 0
-
-
-@pytest.mark.parametrize("size", ["l2", "max"])
-@pytest.mark.parametrize("p", [0.0, 0.5])
-def test_at_alpha_max_no_single_row_leaves_zero(p, size):
-    case = Case(p=p, size=size)
-    top = case.problem.alpha_max()
-    null = case.problem.null_weights
-    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)), null)
-    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top), null)
-    assert at.rows.size == 0
-    assert below.rows.size > 0
-
-
-ROW_WISE = [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.5, 1.0), (1.0, 1.0)]
-
-
-@pytest.mark.parametrize("n", [40, 41])
-@pytest.mark.parametrize("c", [1, 3])
-@pytest.mark.parametrize(("r", "p"), ROW_WISE)
-def test_at_alpha_max_no_single_row_lowers_the_objective_by_leaving_zero(r, p, c, n):
-    """By brute force over each row, along its gradient."""
-    case = Case(r=r, p=p, n=n, d=6, c=c)
-    top, null = case.problem.alpha_max(), case.problem.null_weights
-    E = case.A @ null - case.Y
-    strength = np.append(np.full(case.d, top), 0.0)
-    zero = plain.objective(case.A, case.Y, null, r, p, case.s, strength)
-    pull = case.A.T @ (E / np.maximum(plain.norms(E), 1e-9)[:, None] ** (2 - r))
-    for j in range(case.d):
-        for t in np.geomspace(1e-3, 10, 60):
-            W = null.copy()
-            W[j] = -t * pull[j] / np.linalg.norm(pull[j])
-            value = plain.objective(case.A, case.Y, W, r, p, case.s, strength)
-            assert value >= zero * (1 - 1e-6)
-
-
-@pytest.mark.parametrize("c", [1, 3])
-@pytest.mark.parametrize(("r", "p"), [*ROW_WISE, (1.5, 0.5), (1.0, 0.5)])
-def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
-    """With an odd number of samples and one output, r = 1, the null model meets one exactly."""
-    tops = []
-    for drop in (0, 1):
-        case = Case(r=r, p=p, n=40 + drop, d=6, c=c)
-        design, Y = as_design(case.X[drop:]), case.Y[drop:]
-        whole = Problem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
-        tops += [whole.alpha_max(), Problem.build(design, Y, whole.loss, L2p(p=p)).alpha_max()]
-    assert max(tops) <= 4 * min(tops)

@@ -1,0 +1,92 @@
+"""The model without penalised rows, and the alpha at which the first one enters."""
+
+import numpy as np
+import pytest
+from conformance import plain
+from conformance.problems import Case
+from scipy.optimize import minimize
+
+from rowsparse.designs import as_design
+from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import L2p
+from rowsparse.problem import Problem
+from rowsparse.solvers import BlockDescent, run
+
+
+@pytest.mark.parametrize("factored", [False, True])
+@pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
+def test_null_model_is_the_best_of_the_free_rows(r, factored):
+    case = Case(r=r, weighted=True, factored=factored)
+    free = case.strength == 0
+    F = case.A[:, free]
+
+    def value(b):
+        return plain.loss(F @ b.reshape(-1, case.c) - case.Y, r, case.s)
+
+    found = minimize(value, np.zeros(F.shape[1] * case.c), method="BFGS", options={"gtol": 1e-9})
+    W = case.problem.null_weights
+    assert not W[~free].any()
+    assert value(W[free].ravel()) <= found.fun * (1 + 1e-10)
+    E = F @ found.x.reshape(-1, case.c) - case.Y
+    expected = np.sqrt(np.mean(case.s * plain.norms(E) ** 2))
+    assert case.problem.residual_scale == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*[Case(r=r, c=c) for r in (2.0, 1.5, 1.0) for c in (1, 3)], Case(size="max")],
+    ids=str,
+)
+def test_zero_from_alpha_max_on_and_not_below(case):
+    top = case.problem.alpha_max()
+    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)))
+    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top))
+    assert at.rows.size == 0
+    assert below.rows.size > 0
+
+
+@pytest.mark.parametrize("size", ["l2", "max"])
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_at_alpha_max_no_single_row_leaves_zero(p, size):
+    case = Case(p=p, size=size)
+    top = case.problem.alpha_max()
+    null = case.problem.null_weights
+    at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)), null)
+    below = run(BlockDescent(), case.problem.with_alpha(0.99 * top), null)
+    assert at.rows.size == 0
+    assert below.rows.size > 0
+
+
+ROW_WISE = [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.5, 1.0), (1.0, 1.0)]
+
+
+@pytest.mark.parametrize("n", [40, 41])
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize(("r", "p"), ROW_WISE)
+def test_at_alpha_max_no_single_row_lowers_the_objective_by_leaving_zero(r, p, c, n):
+    """By brute force over each row, along its gradient."""
+    case = Case(r=r, p=p, n=n, d=6, c=c)
+    top, null = case.problem.alpha_max(), case.problem.null_weights
+    E = case.A @ null - case.Y
+    strength = np.append(np.full(case.d, top), 0.0)
+    zero = plain.objective(case.A, case.Y, null, r, p, case.s, strength)
+    pull = case.A.T @ (E / np.maximum(plain.norms(E), 1e-9)[:, None] ** (2 - r))
+    for j in range(case.d):
+        for t in np.geomspace(1e-3, 10, 60):
+            W = null.copy()
+            W[j] = -t * pull[j] / np.linalg.norm(pull[j])
+            value = plain.objective(case.A, case.Y, W, r, p, case.s, strength)
+            assert value >= zero * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("c", [1, 3])
+@pytest.mark.parametrize(("r", "p"), [*ROW_WISE, (1.5, 0.5), (1.0, 0.5)])
+def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
+    """With an odd number of samples and one output, r = 1, the null model meets one exactly."""
+    tops = []
+    for drop in (0, 1):
+        case = Case(r=r, p=p, n=40 + drop, d=6, c=c)
+        design, Y = as_design(case.X[drop:]), case.Y[drop:]
+        whole = Problem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
+        tops += [whole.alpha_max(), Problem.build(design, Y, whole.loss, L2p(p=p)).alpha_max()]
+    assert max(tops) <= 4 * min(tops)
