@@ -132,7 +132,9 @@ def test_discrete_columns_are_recognised():
     np.testing.assert_array_equal(filters.relieff(X, y), given)
     mask = np.arange(6) < 2
     np.testing.assert_array_equal(filters.relieff(X, y, discrete_features=mask), given)
-    assert not np.allclose(filters.relieff(X, y, discrete_features=None), given)
+    none = filters.relieff(X, y, discrete_features=None)
+    assert not np.allclose(none, given)
+    np.testing.assert_array_equal(filters.relieff(X, y, discrete_features=[]), none)
 
 
 def test_relieff_with_euclidean_neighbours():

@@ -22,6 +22,8 @@ def discrete_columns(table: Table, discrete_features) -> np.ndarray:
         check_choice("discrete_features", discrete_features, ("auto",))
         return _few_values(table)
     given = np.asarray(discrete_features)
+    if given.size == 0:  # NumPy takes an empty list for numbers
+        given = given.astype(int)
     mask = np.zeros(d, dtype=bool)
     right = given.ndim == 1 and (given.dtype == bool or np.issubdtype(given.dtype, np.integer))
     if not right or (given.dtype == bool and given.size != d):
