@@ -37,7 +37,7 @@ RANKS = {
     "solvers.reweighted": 3.2, "solvers.reweighted_svm": 3.3, "solvers.probit_em": 3.3,
     "solvers.largest_norm": 3.3,
     "solvers.choose": 3.5, "solvers.starts": 3.5, "solvers": 3.6,
-    "solvers.quadratic": 3.1, "solvers.refit": 3.1, "solvers.forward": 3.2, "solvers.splice": 3.3,
+    "solvers.columns": 3.05, "solvers.quadratic": 3.1, "solvers.refit": 3.1, "solvers.forward": 3.2, "solvers.splice": 3.3,
     "solvers.robust": 3.4, "solvers.augmented": 3.2, "solvers.sfs": 3.2, "solvers.bounds": 3.2,
     "solvers.starts_of_k": 3.45, "solvers.top_k": 3.5,
     "paths": 4.0,
@@ -45,8 +45,8 @@ RANKS = {
     "selectors.score_functions": 5.0, "selectors.by_score": 5.1,
     "selectors.base": 5.1, "selectors.l2p": 5.2, "selectors.lpinf": 5.2, "selectors.top_k": 5.2,
     "selectors.kernels": 5.1, "selectors.margin": 5.2, "selectors.zero_norm_svm": 5.22,
-    "selectors.zero_norm_kernel": 5.22, "selectors.probit": 5.25,
-    "selectors": 5.3, "": 6.0,
+    "selectors.kernel_expansion": 5.21, "selectors.zero_norm_kernel": 5.22,
+    "selectors.probit": 5.25, "selectors": 5.3, "": 6.0,
     "datasets": 7.0, "cli": 8.0,
 }  # fmt: skip
 ONLY_FROM_SELECTORS_UP = {"sklearn", "joblib", "pandas", "polars"}

@@ -30,24 +30,24 @@ def _error(right_type: bool, message: str) -> Exception:
     return ValueError(message) if right_type else TypeError(message)
 
 
-def check_k(k, factors: np.ndarray) -> int | None:
-    """The number of features to select: None or an integer from 1 to the number of columns."""
+def check_k(
+    k, factors: np.ndarray, name: str = "n_features_to_select", of: str = "the columns of X"
+) -> int | None:
+    """How many of the candidates to select: None or an integer from 1 to their number."""
     n_features, n_always = factors.size, int(np.count_nonzero(factors == 0))
     if k is None:
         return None
     if not isinstance(k, Integral) or isinstance(k, bool):
         raise TypeError(
-            f"Expected n_features_to_select to be an integer or None, got {k!r}; "
+            f"Expected {name} to be an integer or None, got {k!r}; "
             f"pass a number from 1 to {n_features}."
         )
     k = int(k)
     if not 1 <= k <= n_features:
-        raise ValueError(
-            f"Expected n_features_to_select from 1 to {n_features} (the columns of X), got {k}."
-        )
+        raise ValueError(f"Expected {name} from 1 to {n_features} ({of}), got {k}.")
     if k < n_always:
         raise ValueError(
-            f"Expected n_features_to_select of at least {n_always}, the number of features that "
+            f"Expected {name} of at least {n_always}, the number of features that "
             f"feature_weights keeps always in, got {k}."
         )
     return k

@@ -69,6 +69,9 @@ def test_bad_input_of_the_probit_model(case):
         ({"norm": np.inf}, "norm.*inf"),
         ({"tol": 0.0}, "tol"),
         ({"max_iter": -1}, "max_iter"),
+        ({"n_vectors_to_select": 0}, "n_vectors_to_select from 1 to 60.*got 0"),
+        ({"n_vectors_to_select": 61}, "n_vectors_to_select from 1 to 60.*samples.*got 61"),
+        ({"n_vectors_to_select": 2.5}, r"n_vectors_to_select.*integer.*2\.5"),
         ({"kernel": "precomputed"}, r"square.*\(60, 8\)"),
         ({"kernel": lambda A, B: np.ones(3)}, r"shape \(60, 60\).*\(3,\)|shape.*got \(3,\)"),
     ],
@@ -96,9 +99,9 @@ def test_bad_data_for_the_kernel_classifiers(kind):
         kind().predict(X)
 
 
-@pytest.mark.parametrize("parameter_", ["C", "prior"])
+@pytest.mark.parametrize("parameter_", ["C", "refit_C", "prior"])
 def test_strength_of_the_kernel_classifiers(parameter_):
-    kind = ZeroNormKernelSVC if parameter_ == "C" else ProbitKernelClassifier
+    kind = ProbitKernelClassifier if parameter_ == "prior" else ZeroNormKernelSVC
     for value in (0.0, -1.0, "much", np.inf):
         with pytest.raises((ValueError, TypeError), match=rf"\b{parameter_}\b"):
             kind(**{parameter_: value}).fit(*labelled())

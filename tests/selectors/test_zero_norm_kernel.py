@@ -148,3 +148,66 @@ def test_width_of_the_kernel_is_that_of_svc():
         expected = SVC(gamma=gamma).fit(X, y)._gamma
         assert kernel_width(gamma, X) == pytest.approx(expected)
         assert kernel_width(gamma, sp.csr_array(X)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [ZeroNormKernelSVC(), ProbitKernelClassifier()])
+@pytest.mark.parametrize("k", [1, 4, 20])
+def test_exactly_k_support_vectors(kind, k):
+    machine = clone(kind).set_params(n_vectors_to_select=k, gamma=1.0).fit(X, y)
+    assert machine.support_.size == k
+    assert machine.dual_coef_.all()
+
+
+def test_fewer_distinct_points_than_wanted_are_all_kept_and_said():
+    few = np.repeat(X[:10], 4, axis=0)
+    with pytest.warns(UserWarning, match="Expected 15 support vectors, got 10"):
+        machine = ZeroNormKernelSVC(n_vectors_to_select=15).fit(few, np.repeat(y[:10], 4))
+    assert machine.support_.size == 10
+
+
+def test_refit_on_all_points_is_the_plain_machine():
+    """Keeping every point leaves nothing to choose: only SVC's own problem remains."""
+    machine = ZeroNormKernelSVC(gamma=1.0, n_vectors_to_select=len(X), refit_C=3.0).fit(X, y)
+    plain = SVC(C=3.0, gamma=1.0, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X_TEST), plain.decision_function(X_TEST), atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_refit_minimises_the_machine_of_the_kernel_in_the_span(precomputed):
+    """No move of the coefficients or the intercept lowers 1/2 a'Ka + C sum of the losses."""
+    C, K = 2.0, rbf_kernel(X, X, 1.0)
+    machine = ZeroNormKernelSVC(5.0, gamma=1.0, n_vectors_to_select=9, refit_C=C)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+    if precomputed:
+        machine.set_params(kernel="precomputed").fit(K, y, weights)
+    else:
+        machine.fit(X, y, weights)
+    S, signs = machine.support_, 2.0 * y - 1
+
+    def objective(a, b):
+        losses = np.maximum(1 - signs * (K[:, S] @ a + b), 0)
+        return 0.5 * a @ K[np.ix_(S, S)] @ a + C * weights @ losses
+
+    a, b = machine.dual_coef_[0], machine.intercept_[0]
+    lowest = objective(a, b)
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-2, 0.1, 1.0):
+        for _ in range(50):
+            move = size * rng.standard_normal(S.size + 1)
+            assert objective(a + move[1:], b + move[0]) >= lowest - 1e-7
+
+
+def test_refit_of_several_classes_fits_each():
+    many = (X[:, 0] > 0.5).astype(int) + y
+    machine = ZeroNormKernelSVC(gamma=1.0, n_vectors_to_select=12, refit_C=10.0).fit(X, many)
+    assert machine.dual_coef_.shape == (3, 12)
+    assert machine.score(X, many) > 0.9
+
+
+def test_refit_needs_a_kernel_that_is_a_norm():
+    with pytest.raises(ValueError, match=r"positive semidefinite.*refit_C=None"):
+        ZeroNormKernelSVC(
+            10.0, kernel=lambda A, B: -rbf_kernel(A, B), n_vectors_to_select=3, refit_C=1.0
+        ).fit(X, y)

@@ -14,6 +14,7 @@ VARIANTS = [
     ZeroNormSVC(norm=np.inf),
     ZeroNormSVC(10.0, multi_class="ovr"),
     ZeroNormKernelSVC(10.0),
+    ZeroNormKernelSVC(n_vectors_to_select=2, refit_C=1.0),
     ProbitSelector(tol=1e-3),
     ProbitKernelClassifier(tol=1e-2),
 ]

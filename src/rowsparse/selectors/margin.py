@@ -55,7 +55,9 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         check_labels(data.target)
         k = check_k(self.n_features_to_select, data.factors)
         if k is not None:
-            k = _usable(k, data.factors)
+            k = at_most_usable(
+                k, data.factors, "features", "the other columns of X are constant or excluded"
+            )
         weights = absolute_weights(data.weights, sample_weight)
         weights = weights * class_weights(self.class_weight, data.target, weights)
         problem = self._margin_problem(data, weights)
@@ -199,15 +201,12 @@ def say_how_it_ended(solution: Solution) -> None:
         )
 
 
-def _usable(k: int, factors: np.ndarray) -> int:
+def at_most_usable(k: int, factors: np.ndarray, things: str, reason: str) -> int:
+    """k, or all candidates with a warning if there are fewer."""
     n_usable = int(np.count_nonzero(np.isfinite(factors)))
     if k > n_usable:
-        warnings.warn(
-            f"Expected {k} features, got {n_usable}: the other columns of X are constant or "
-            "excluded.",
-            UserWarning,
-            stacklevel=3,
-        )
+        message = f"Expected {k} {things}, got {n_usable}: {reason}."
+        warnings.warn(message, UserWarning, stacklevel=3)
     return min(k, n_usable)
 
 

@@ -10,9 +10,9 @@ from ..losses import MarginLoss, ProbitLoss
 from ..solvers.probit_em import ProbitEM
 from ..solvers.reweighted import MarginProblem, Reweighted
 from .data import Data
+from .kernel_expansion import KernelExpansion
 from .kernels import check_kernel
 from .margin import MarginClassifier, check_norm, check_run
-from .zero_norm_kernel import KernelExpansion
 
 
 class ProbitSelector(MarginClassifier):
@@ -120,7 +120,7 @@ class ProbitKernelClassifier(KernelExpansion):
     r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
 
     Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
-    ``ProbitSelector``) in place of C; ``gamma`` is the kernel's.
+    ``ProbitSelector``) in place of C and without ``refit_C``; ``gamma`` is the kernel's.
     """
 
     def __init__(
@@ -132,6 +132,7 @@ class ProbitKernelClassifier(KernelExpansion):
         gamma="scale",
         degree=3,
         coef0=0.0,
+        n_vectors_to_select=None,
         tol=1e-4,
         max_iter=500,
         class_weight=None,
@@ -142,6 +143,7 @@ class ProbitKernelClassifier(KernelExpansion):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.n_vectors_to_select = n_vectors_to_select
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -163,8 +165,8 @@ class ProbitKernelClassifier(KernelExpansion):
     def _loss(self, weights: np.ndarray) -> tuple[MarginLoss, float]:
         return ProbitLoss(weights), 2 / float(self.prior)
 
-    def _expansion_solver(self) -> Reweighted:
-        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter))
+    def _expansion_solver(self, keep: int | None) -> Reweighted:
+        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)
 
     def _what_to_change(self) -> str:
         return f"lower prior, now {self.prior:g}"
