@@ -18,7 +18,7 @@ PACKAGE = Path(rowsparse.__file__).parent
 RANKS = {
     "numerics.rows": 0.0, "numerics.threads": 0.0, "numerics.shrink": 0.1, "numerics.sweep": 0.1,
     "numerics.compiling": 0.0, "numerics.clip": 0.05,
-    "numerics.differences": 0.1, "numerics.tables": 0.1,
+    "numerics.differences": 0.1, "numerics.tables": 0.1, "numerics.smo": 0.1,
     "numerics.margin": 0.1, "numerics.systems": 0.1, "numerics": 0.2, "values": 0.3,
     "designs.base": 1.0, "designs.dense": 1.1, "designs.sparse": 1.1, "designs.wrappers": 1.1,
     "designs.convert": 1.2, "designs": 1.3, "targets": 1.4,
@@ -37,7 +37,7 @@ RANKS = {
     "solvers.reweighted": 3.2, "solvers.reweighted_svm": 3.3, "solvers.probit_em": 3.3,
     "solvers.largest_norm": 3.3,
     "solvers.choose": 3.5, "solvers.starts": 3.5, "solvers": 3.6,
-    "solvers.columns": 3.05, "solvers.quadratic": 3.1, "solvers.refit": 3.1, "solvers.forward": 3.2, "solvers.splice": 3.3,
+    "solvers.columns": 3.05, "solvers.newton": 3.05, "solvers.quadratic": 3.1, "solvers.refit": 3.1, "solvers.forward": 3.2, "solvers.splice": 3.3,
     "solvers.robust": 3.4, "solvers.augmented": 3.2, "solvers.sfs": 3.2, "solvers.bounds": 3.2,
     "solvers.starts_of_k": 3.45, "solvers.top_k": 3.5,
     "paths": 4.0,
@@ -51,7 +51,6 @@ RANKS = {
 }  # fmt: skip
 ONLY_FROM_SELECTORS_UP = {"sklearn", "joblib", "pandas", "polars"}
 MAY_USE_SKLEARN_BELOW = {"filters", "inputs"}  # neighbours, mutual information, SVM; type_of_target
-MAY_USE_LIBSVM_BELOW = "solvers.reweighted_svm"
 HOME_OF_NUMBA = "numerics"
 
 
@@ -102,9 +101,6 @@ def test_libraries_stay_in_their_layers(name, path):
     outside = {imported.split(".")[0] for inside, imported in imports(name, path) if not inside}
     if rank(name) < 5:
         allowed = {"sklearn", "joblib"} if name.split(".")[0] in MAY_USE_SKLEARN_BELOW else set()
-        if name == MAY_USE_LIBSVM_BELOW:
-            allowed = {"sklearn"}
-            assert {n for i, n in imports(name, path) if n.startswith("sklearn")} == {"sklearn.svm"}
         assert not outside & ONLY_FROM_SELECTORS_UP - allowed
     assert "numba" not in outside or name.startswith(HOME_OF_NUMBA)
     assert "dask" not in outside

@@ -12,6 +12,8 @@ def row_norms(W: np.ndarray) -> np.ndarray:
     by its largest entry whenever the plain sum of squares is not safely inside the range.
     """
     W = np.asarray(W)
+    if W.shape[1] == 1:
+        return np.abs(W[:, 0])
     squares = np.einsum("ij,ij->i", W, W)
     tiny, huge = 1e-280, 1e280
     if W.dtype == np.float32:

@@ -26,7 +26,8 @@ class ProbitEM(Reweighted):
     tol: float = 1e-4
     max_iter: int = 500
 
-    def _image(self, problem: MarginProblem, columns: Columns, scales, Z, near=None) -> Image:
+    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
+        Z = columns.matmul(last.rows) + last.intercept
         h, targets = problem.loss.majorizer(Z, problem.Y)
         outputs = [slice(None)] if problem.joint else [[k] for k in range(problem.Y.shape[1])]
         plain = [_ridge(problem, columns, _of(scales, k), h, targets[:, k]) for k in outputs]

@@ -27,7 +27,7 @@ from .base import Solver, State
 
 DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
-STEPS_ON_THE_WAY = 5  # at each of the larger norms that a start for p < 1 goes through
+STEPS_ON_THE_WAY = 4  # at each of the larger norms that a start for p < 1 goes through
 TOL_ON_THE_WAY = 0.05  # of points that are left again for fewer rows
 BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of them than samples
 
@@ -232,9 +232,8 @@ class Reweighted(Solver):
     cut: bool = False
 
     @abstractmethod
-    def _image(self, problem: MarginProblem, columns: Columns, scales, Z, near=None) -> Image:
-        """Minimise the majorizer over the columns given, u = w / scale; Z are the predictions,
-        ``near`` the multipliers of the last image."""
+    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
+        """Minimise the majorizer at ``last`` over the columns given, u = w / scale."""
 
     def supports(self, problem: Any) -> str | None:
         if 0 <= problem.norm <= 2:
@@ -254,37 +253,39 @@ class Reweighted(Solver):
             columns = Columns.of(problem.design, alive)
             return self._state(problem, columns, W[alive], W[-1])
         columns, scales = Columns.of(problem.design, usable), _equal_scales(problem, usable)
-        image = self._image(problem, columns, scales, np.zeros_like(problem.Y))
+        null = Image(np.zeros((usable.size, problem.Y.shape[1])), np.zeros(problem.Y.shape[1]))
+        image = self._image(problem, columns, scales, null)
         if self.keep is not None and usable.size <= self.keep:  # nothing has to go
             return self._state(problem, columns, image.rows, image.intercept, scales, image.dual)
         rows = image.rows
         for norm in _norms_on_the_way(problem.norm):
-            if self._would_leave_too_few(problem, columns, image.rows):
+            alive = _alive(problem, columns.index, image.rows)
+            if self._too_few(alive):
                 return self._frozen(problem, columns, rows, image)
-            columns, rows = _without_dropped(problem, columns, image.rows)
+            columns, rows = _without_dropped(problem, columns, image.rows, alive)
             if not columns.index.size:
                 return self._state(problem, columns, rows, image.intercept)
-            Z = columns.matmul(rows) + image.intercept
             scales = _scales(problem, columns.index, rows, norm)
-            image = self._image(problem, columns, scales, Z, image.dual)
-        if self._would_leave_too_few(problem, columns, image.rows):
+            image = self._image(problem, columns, scales, replace(image, rows=rows))
+        alive = _alive(problem, columns.index, image.rows)
+        if self._too_few(alive):
             return self._frozen(problem, columns, rows, image)
-        columns, rows = _without_dropped(problem, columns, image.rows)
+        columns, rows = _without_dropped(problem, columns, image.rows, alive)
         return self._state(problem, columns, rows, image.intercept, near=image.dual)
 
-    def _would_leave_too_few(self, problem: MarginProblem, columns: Columns, rows) -> bool:
+    def _too_few(self, alive: np.ndarray) -> bool:
         """Whether no more than ``keep`` rows would survive."""
-        alive = int(_alive(problem, columns.index, rows).sum())
-        return self.keep is not None and alive <= self.keep
+        return self.keep is not None and int(np.count_nonzero(alive)) <= self.keep
 
     def step(self, problem: Any, state: State, out_of_time: Callable[[], bool]) -> ReweightedState:
         assert isinstance(state, ReweightedState)
         if state.frozen is not None:
             rows, b = state.image.rows, state.image.intercept
             return self._state(problem, state.columns, rows, b, state.frozen, state.image.dual)
-        if self._would_leave_too_few(problem, state.columns, state.image.rows):
+        alive = _alive(problem, state.columns.index, state.image.rows)
+        if self._too_few(alive):
             return self._frozen(problem, state.columns, state.rows, state.image)
-        columns, rows = _without_dropped(problem, state.columns, state.image.rows)
+        columns, rows = _without_dropped(problem, state.columns, state.image.rows, alive)
         b, near = state.image.intercept, state.image.dual
         new = self._state(problem, columns, rows, b, near=near)
         if new.converged and self.keep is not None and (self.cut or problem.norm > 1):
@@ -297,13 +298,11 @@ class Reweighted(Solver):
         self, problem: MarginProblem, columns: Columns, rows, b, frozen=None, near=None
     ) -> ReweightedState:
         """The state at a point: its objective, its image, and how far apart the two are."""
+        scales = _scales(problem, columns.index, rows) if frozen is None else frozen
+        image = self._image(problem, columns, scales, Image(rows, b, near))
         if not columns.index.size:  # only the intercept is left
-            image = self._image(problem, columns, np.zeros((0, 1)), np.zeros_like(problem.Y) + b)
             b = image.intercept
         Z = columns.matmul(rows) + b
-        if columns.index.size:
-            scales = _scales(problem, columns.index, rows) if frozen is None else frozen
-            image = self._image(problem, columns, scales, Z, near)
         objective = problem.loss_sum(Z) + problem.penalty(rows, columns.index)
         violation = _change(problem, columns.index, rows, image.rows)
         known: Any = Certificate(objective, violation, image.dual)
@@ -332,8 +331,7 @@ class Reweighted(Solver):
         mask[order[: self.keep]] = True
         columns, rows = columns.keep(mask), rows[mask]
         frozen = _scales(problem, columns.index, rows)
-        Z = columns.matmul(rows) + image.intercept
-        image = self._image(problem, columns, frozen, Z, image.dual)
+        image = self._image(problem, columns, frozen, replace(image, rows=rows))
         return self._state(problem, columns, image.rows, image.intercept, frozen, image.dual)
 
     def _without_twins(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
@@ -384,12 +382,11 @@ def _alive(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.nd
     return (parts >= floor) | problem.free[index]
 
 
-def _without_dropped(problem: MarginProblem, columns: Columns, rows: np.ndarray):
-    mask = _alive(problem, columns.index, rows)
+def _without_dropped(problem: MarginProblem, columns: Columns, rows: np.ndarray, mask: np.ndarray):
     if not problem.joint:  # entries die one by one
         parts = np.abs(rows) * problem.sizes_of_columns[columns.index, None]
         floor = np.maximum(DROP_BELOW * parts.max(axis=0, initial=0.0), VANISHED)
         dead = (parts < floor) & ~problem.free[columns.index, None]
         rows = np.where(dead, 0.0, rows)
-        mask &= row_norms(rows) > 0
+        mask = mask & (row_norms(rows) > 0)
     return columns.keep(mask), rows[mask]

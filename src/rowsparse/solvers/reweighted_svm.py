@@ -5,22 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.svm import SVC  # libsvm: the one exception to scikit-learn's place above the solvers
 
 from ..numerics.margin import EXACT, Inner, best_offset, by_features, by_samples, refined
+from ..numerics.smo import pairwise
 from ..results import Solution
 from .loop import Deadline, run
 from .reweighted import Columns, Image, MarginProblem, Reweighted
 
-SMALL = 100  # samples up to which libsvm is fastest, also where there are fewer columns
-LIBSVM_STEPS = 20_000
+SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
+PAIRED = 1e-10  # in margins
+MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60
-
-
-class _Libsvm(SVC):
-    def _warn_from_fit_status(self):
-        """Its result is checked here, and replaced where it is not good enough."""
 
 
 @dataclass
@@ -28,14 +24,15 @@ class ReweightedSVM(Reweighted):
     """``min C sum_i s_i xi_i + w'Lambda w`` with ``Lambda = diag(f_j |w_j|**-(2-p))`` from the last
     w, again and again: a plain support vector machine with parameter C/2 on scaled features.
 
-    Wide data go through the n x n Gram matrix of the scaled columns that are alive (libsvm, whose
-    answer is refined to full precision), tall data through an interior point that is linear in n.
-    ``through`` names one of "libsvm", "samples", "features" instead.
+    Wide data go through the n x n Gram matrix of the scaled columns that are alive (moves of pairs
+    from the last multipliers, refined to full precision), tall data through an interior point
+    that is linear in n.
+    ``through`` names one of "pairs", "samples", "features" instead.
     """
 
     through: str = "auto"
 
-    def _image(self, problem: MarginProblem, columns: Columns, scales, Z, near=None) -> Image:
+    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
         n, c = problem.Y.shape
         costs = problem.C / 2 * problem.weights
         free = problem.free[columns.index]
@@ -45,54 +42,43 @@ class ReweightedSVM(Reweighted):
         rows, b, dual = np.zeros((columns.index.size, c)), np.zeros(c), np.zeros((n, c))
         gram = None
         for k in range(c):
-            scale = scales[:, min(k, scales.shape[1] - 1)]
+            scale, y = scales[:, min(k, scales.shape[1] - 1)], problem.Y[:, k]
             way = self._way(n, int(np.count_nonzero(scale)), F.shape[1])
             if way != "features" and (gram is None or not problem.joint):
                 gram = columns.outer(scale**2)  # one for all outputs if they share the scales
-            guess = None if near is None else np.abs(near[:, k]) / 2
-            a, v = self._multipliers(way, gram, columns, scale, F, problem.Y[:, k], costs, guess)
-            dual[:, k] = problem.Y[:, k] * a
-            rows[free, k] = v[1:]
-            b[k] = v[0]
+            near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
+            a, v = self._multipliers(way, gram, columns, scale, F, y, costs, near)
+            dual[:, k] = y * a
+            rows[free, k], b[k] = v[1:], v[0]
         rows += scales**2 * columns.rmatmul(dual)
-        if F.shape[1] == 1:  # given w, the best intercept is exact
-            Z = columns.matmul(rows)
-            b = np.array([best_offset(Z[:, k], problem.Y[:, k], costs) for k in range(c)])
         return Image(rows, b, 2 * dual)
 
     def _way(self, n: int, m: int, n_free: int) -> str:
         if self.through != "auto":
             return self.through
         if n_free == 1 and (n <= SMALL or n <= m):
-            return "libsvm"
+            return "pairs"
         return "samples" if n <= m else "features"
 
-    def _multipliers(self, way: str, gram, columns: Columns, scale, F, y, costs, guess):
-        """By the multipliers of the last step if they still tell which are 0, c or between; else by
-        libsvm or an interior point, refined in the same way."""
+    def _multipliers(self, way: str, gram, columns: Columns, scale, F, y, costs, near):
+        """From the last multipliers, pair by pair, or by reading off them which are 0, c or
+        between; where that does not end, by an interior point, refined in the same way."""
         B = columns.dense()[:, scale > 0] * scale[scale > 0] if way == "features" else None
         inner = Inner(gram, B)
-        if guess is not None:
-            found = refined(inner, F, y, costs, guess, thorough=False)
-            if found.gap <= EXACT:
-                return found.a, found.v
-        if way == "libsvm":
-            found = refined(inner, F, y, costs, _libsvm_multipliers(gram, y, costs))
+        if way == "pairs":
+            near, bias, apart = pairwise(gram, y, costs, near, PAIRED, MOVES)
+            if apart <= PAIRED:
+                return near, np.array([bias])
+        if near is not None:
+            found = refined(inner, F, y, costs, near, thorough=way == "pairs")
             if found.gap <= EXACT:
                 return found.a, found.v
         rough = by_samples(gram, F, y, costs) if B is None else by_features(B, F, y, costs)
         found = refined(inner, F, y, costs, rough.a, near=1e-5)
         best = found if found.gap < rough.gap else rough
+        if best.gap > EXACT and F.shape[1] == 1:  # given w, the best intercept is exact
+            return best.a, np.array([best_offset(inner.apply(y * best.a), y, costs)])
         return best.a, best.v
-
-
-def _libsvm_multipliers(gram: np.ndarray, y: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """About four digits (libsvm keeps its matrix in float32); the weights carry the costs."""
-    machine = _Libsvm(kernel="precomputed", C=1.0, tol=1e-5, max_iter=LIBSVM_STEPS)
-    machine.fit(gram, y, sample_weight=costs)
-    a = np.zeros(len(y))
-    a[machine.support_] = np.abs(machine.dual_coef_[0])
-    return a
 
 
 def solve_margin(problem: MarginProblem, solver: Reweighted) -> tuple[Solution, float]:
