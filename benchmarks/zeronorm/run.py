@@ -47,6 +47,7 @@ def selection(name: str, k: int) -> dict:
     S = StandardScaler().fit_transform(X)
     return {
         "ZeroNormSVC()": lambda: ZeroNormSVC().fit(X, y),
+        f"ZeroNormSVC(k={k})": lambda: ZeroNormSVC(n_features_to_select=k).fit(X, y),
         "ZeroNormSVC(10)": lambda: ZeroNormSVC(10.0).fit(X, y),
         f"ZeroNormSVC(10, k={k})": lambda: ZeroNormSVC(10.0, n_features_to_select=k).fit(X, y),
         f"ProbitSelector(k={k})": lambda: ProbitSelector(n_features_to_select=k).fit(X, y),
@@ -72,8 +73,10 @@ def tall(n: int) -> dict:
 def prediction() -> dict:
     """Decisions of 7000 samples by two fitted kernel machines."""
     X, y = load("Twonorm")
-    ours = ZeroNormKernelSVC(1.2, gamma=0.02, norm=0.85, tol=1e-2).fit(X[:400], y[:400])
-    theirs = SVC(C=0.3, gamma=0.02).fit(X[:400], y[:400])
+    theirs = SVC(C=0.3, gamma=0.005).fit(X[:400], y[:400])
+    tenth = theirs.support_.size // 10
+    ours = ZeroNormKernelSVC(gamma=0.005, n_vectors_to_select=tenth, refit_C=0.1)
+    ours.fit(X[:400], y[:400])
     return {
         f"ZeroNormKernelSVC, {ours.support_.size} vectors": lambda: ours.predict(X[400:]),
         f"SVC, {theirs.support_.size} vectors": lambda: theirs.predict(X[400:]),

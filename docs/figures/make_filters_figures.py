@@ -89,7 +89,7 @@ def draw_times(axis: plt.Axes) -> None:
             bar(axis, place + 0.27 * (k - 1), known[case, name], colour_of(name, ours))
     axis.set_yscale("log")
     axis.set_xticks(range(len(RACES)), [label for label, *_ in RACES])
-    axis.set(ylabel="seconds (log)", title="Wall time (pale: stopped after 121 s)")
+    axis.set(ylabel="seconds (log)", title="Wall time")
     axis.set_ylim(top=2000)
     handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS.values()]
     axis.legend(handles, COLOURS, frameon=False, loc="upper left", ncols=2, fontsize=8)

@@ -25,7 +25,8 @@ RECORDS = HERE.parents[1] / "experiments" / "huang_king_lyu.json"
 SETS = {"colon_alon": "Colon, 62 × 2000", "lymphoma_62": "Lymphoma, 62 × 4026"}
 STYLES = {
     "zero norm C=1": ("zero norm", "#d1495b", "o-"),
-    "AROM C=100": ("AROM", "#30638e", "s--"),
+    "AROM C=100": ("AROM, C = 100", "#30638e", "s--"),
+    "AROM C=1": ("AROM, C = 1", "#6fb1d6", "v--"),
     "FSV": ("FSV", "#7a9e3a", "^:"),
     "SVM ranking": ("SVM ranking", "0.55", "d-."),
 }
