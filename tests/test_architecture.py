@@ -41,7 +41,7 @@ RANKS = {
     "solvers.robust": 3.4, "solvers.augmented": 3.2, "solvers.sfs": 3.2, "solvers.bounds": 3.2,
     "solvers.starts_of_k": 3.45, "solvers.top_k": 3.5,
     "paths": 4.0,
-    "selectors.frames": 5.0, "selectors.data": 5.05,
+    "selectors.frames": 5.0, "selectors.feature_selector": 5.05, "selectors.data": 5.05,
     "selectors.score_functions": 5.0, "selectors.by_score": 5.1,
     "selectors.base": 5.1, "selectors.l2p": 5.2, "selectors.lpinf": 5.2, "selectors.top_k": 5.2,
     "selectors.kernels": 5.1, "selectors.margin": 5.2, "selectors.zero_norm_svm": 5.22,

@@ -7,10 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..inputs import check_k, check_number
 from ..losses import ResidualLoss
@@ -21,12 +18,12 @@ from ..problem import Problem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
 from .data import Data
-from .frames import selection_frame
+from .feature_selector import FeatureSelector
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
 
 
-class JointSelector(SelectorMixin, BaseEstimator, ABC):
+class JointSelector(FeatureSelector, ABC):
     """A selector whose features are rows of a W fitted to all outputs jointly."""
 
     fit_intercept: bool
@@ -34,28 +31,6 @@ class JointSelector(SelectorMixin, BaseEstimator, ABC):
     solver: Any
     feature_weights: Any
     task: str
-
-    def to_frame(self):
-        """One line per feature, best first, as a pandas (or else polars) data frame.
-
-        Columns: name, rank, score, selected, a coefficient per class or output, and the alpha at
-        which the feature entered the path (NaN where no path was followed or it never entered).
-        """
-        check_is_fitted(self, "support_")
-        return selection_frame(self)
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
 
     def _solver(self) -> Solver | None:
         if isinstance(self.solver, Solver):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..filters.base import varying_columns
 from ..inputs import check_feature_weights, check_k, check_sample_weight, read_target
-from .frames import selection_frame
+from .feature_selector import FeatureSelector
 from .score_functions import ScoreFunction
 
 
-class ScoreSelector(SelectorMixin, BaseEstimator):
+class ScoreSelector(FeatureSelector):
     """Keep the k features that a filter scores highest.
 
     Parameters
@@ -120,12 +118,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             del self.classes_
         return self
 
-    def to_frame(self):
-        """One line per feature, best first, as a pandas (or else polars) data frame: name, rank,
-        score, selected."""
-        check_is_fitted(self, "support_")
-        return selection_frame(self)
-
     def _checked(self, X, y, sample_weight):
         if y is None:
             raise ValueError("ScoreSelector requires y to be passed, but the target y is None.")
@@ -154,16 +146,3 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 "or excluded.",
                 stacklevel=3,
             )
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
