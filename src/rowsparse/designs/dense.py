@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
@@ -37,7 +39,7 @@ class DenseDesign(Design):
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
         n, d = self.shape
         if centers is None and self.dtype == np.float64 and np.all(weights == weights[0]):
-            return weights[0] * self._plain_squares()
+            return weights[0] * self._plain_squares
         out = np.zeros(d)
         by_columns = self.X.flags.f_contiguous and not self.X.flags.c_contiguous
         length, other = (d, n) if by_columns else (n, d)
@@ -52,6 +54,7 @@ class DenseDesign(Design):
             out[cols] += weights[rows] @ block
         return out
 
+    @cached_property
     def _plain_squares(self) -> np.ndarray:
         out = np.empty(self.shape[1])
 

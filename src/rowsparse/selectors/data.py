@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from ..designs import Design, Standardized, as_design
 from ..inputs import as_target, check_feature_weights, check_sample_weight
@@ -31,16 +31,21 @@ class Data:
             X, y, s = X[s > 0], y[s > 0], s[s > 0]  # a weight of zero is a row that is not there
         target = as_target(y, selector.task)
         s = None if s is None else s / s.mean()
-        return cls._standardized(selector, as_design(X), target, s, factors)
+        return cls._standardized(selector, X, target, s, factors)
 
     @classmethod
-    def _standardized(cls, selector: Any, design: Design, target, s, factors) -> Data:
+    def _standardized(cls, selector: Any, X, target, s, factors) -> Data:
+        design = as_design(X)
         n, d = design.shape
         weights = np.ones(n) if s is None else s
         means, scales = np.zeros(d), np.ones(d)
+        moved = selector.fit_intercept or selector.standardize
+        sums = design.means(weights) if moved else design.squares(weights)
+        if not np.isfinite(sums).all():  # asked of sums that are needed anyway: no pass of its own
+            check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
         constant = design.constant_columns()
-        if selector.fit_intercept or selector.standardize:
-            means = design.means(weights)
+        if moved:
+            means = sums
             spread = np.sqrt(design.squares(weights, means) / n)
             constant |= spread <= 10 * np.finfo(design.dtype).eps * np.abs(means)
             if selector.standardize:
@@ -72,4 +77,5 @@ def _validated(selector: Any, X, y):
         dtype=[np.float64, np.float32],
         multi_output=True,
         ensure_min_samples=2,
+        ensure_all_finite=False,  # see _standardized
     )
