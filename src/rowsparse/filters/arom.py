@@ -9,11 +9,11 @@ import warnings
 import numpy as np
 
 from ..inputs import check_number
+from ..numerics.machine import linear_weights
 from .base import Output, Table, check_count, check_table
 from .margins import one_vs_rest, standardised
 
 SETTLED = 1e-3  # weights this close to one change nothing any more
-LIBSVM_STEPS = 100_000
 NEGLIGIBLE = 1e-6  # of the largest factor: such a feature has been multiplied away
 
 
@@ -76,14 +76,6 @@ def _rounds(table: Table, output: Output, k: int, C: float, max_iter: int) -> np
 
 
 def _weights(block: np.ndarray, output: Output, table: Table, C: float) -> np.ndarray:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import SVC
-
-    squares = []
-    for signs in one_vs_rest(output):
-        machine = SVC(kernel="linear", C=C, max_iter=LIBSVM_STEPS)
-        with warnings.catch_warnings():  # the next round starts from better scales
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(block, signs, sample_weight=table.weights)
-        squares.append(machine.coef_[0] ** 2)
+    costs = C * table.weights
+    squares = [linear_weights(block, signs, costs) ** 2 for signs in one_vs_rest(output)]
     return np.sqrt(np.mean(squares, axis=0))

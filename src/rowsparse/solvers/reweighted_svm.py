@@ -6,15 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.margin import EXACT, Inner, best_offset, by_features, by_samples, refined
-from ..numerics.smo import pairwise
+from ..numerics.machine import solve_machine, way_for
 from ..results import Solution
 from .loop import Deadline, run
 from .reweighted import Columns, Image, MarginProblem, Reweighted
 
-SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
-PAIRED = 1e-10  # in margins
-MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60
 
@@ -40,45 +36,20 @@ class ReweightedSVM(Reweighted):
         if free.any():
             F = np.hstack([F, columns.design.take(columns.index[free])])
         rows, b, dual = np.zeros((columns.index.size, c)), np.zeros(c), np.zeros((n, c))
-        gram = None
+        gram, auto = None, self.through == "auto"
         for k in range(c):
             scale, y = scales[:, min(k, scales.shape[1] - 1)], problem.Y[:, k]
-            way = self._way(n, int(np.count_nonzero(scale)), F.shape[1])
+            used = scale > 0
+            way = way_for(n, int(used.sum()), F.shape[1]) if auto else self.through
             if way != "features" and (gram is None or not problem.joint):
                 gram = columns.outer(scale**2)  # one for all outputs if they share the scales
+            B = columns.dense()[:, used] * scale[used] if way == "features" else None
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            a, v = self._multipliers(way, gram, columns, scale, F, y, costs, near)
+            a, v = solve_machine(way, None if B is not None else gram, B, F, y, costs, near)
             dual[:, k] = y * a
             rows[free, k], b[k] = v[1:], v[0]
         rows += scales**2 * columns.rmatmul(dual)
         return Image(rows, b, 2 * dual)
-
-    def _way(self, n: int, m: int, n_free: int) -> str:
-        if self.through != "auto":
-            return self.through
-        if n_free == 1 and (n <= SMALL or n <= m):
-            return "pairs"
-        return "samples" if n <= m else "features"
-
-    def _multipliers(self, way: str, gram, columns: Columns, scale, F, y, costs, near):
-        """From the last multipliers, pair by pair, or by reading off them which are 0, c or
-        between; where that does not end, by an interior point, refined in the same way."""
-        B = columns.dense()[:, scale > 0] * scale[scale > 0] if way == "features" else None
-        inner = Inner(gram, B)
-        if way == "pairs":
-            near, bias, apart = pairwise(gram, y, costs, near, PAIRED, MOVES)
-            if apart <= PAIRED:
-                return near, np.array([bias])
-        if near is not None:
-            found = refined(inner, F, y, costs, near, thorough=way == "pairs")
-            if found.gap <= EXACT:
-                return found.a, found.v
-        rough = by_samples(gram, F, y, costs) if B is None else by_features(B, F, y, costs)
-        found = refined(inner, F, y, costs, rough.a, near=1e-5)
-        best = found if found.gap < rough.gap else rough
-        if best.gap > EXACT and F.shape[1] == 1:  # given w, the best intercept is exact
-            return best.a, np.array([best_offset(inner.apply(y * best.a), y, costs)])
-        return best.a, best.v
 
 
 def solve_margin(problem: MarginProblem, solver: Reweighted) -> tuple[Solution, float]:
