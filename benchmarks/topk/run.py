@@ -2,7 +2,8 @@
 
     python benchmarks/topk/run.py                       # all cases -> RESULTS_topk.md
     python benchmarks/topk/run.py --case ALLAML --repeats 3
-    python benchmarks/topk/run.py --report              # write the table again
+    python benchmarks/topk/run.py --path                # only the path over k (few seconds)
+    python benchmarks/topk/run.py --report              # write the tables again
 
 Every contestant runs in a process of its own with data from .npy files; the objective of what it
 chose is ``1/2 |XW - Y|**2`` after least squares on those columns, computed here for all alike.
@@ -32,7 +33,12 @@ CASES = [
 ]  # fmt: skip
 RIVALS = ["fastcan", "abess", "abess path", "OMP", "skscope"]
 OURS = ["rowsparse forward", "rowsparse"]
+PATHS = [
+    ("ISOLET1", 50, 2.0), ("TOX_171", 50, 2.0), ("warpPIE10P", 50, 2.0),
+    ("GLIOMA", 12, 1.0), ("ALLAML", 12, 1.0), ("TOX_171", 12, 1.0),
+]  # fmt: skip
 RESULTS = HERE / "results.jsonl"
+PATH_RESULTS = HERE / "results_path.jsonl"
 PAGE = HERE / "RESULTS_topk.md"
 CAP = 120  # wall seconds of one contestant on one case
 
@@ -75,6 +81,46 @@ def measure(case, k, contestants, pythons, repeats: int, busy: bool = False) -> 
     return records
 
 
+def measure_path(case: str, k: int, r: float, python: str, repeats: int, busy: bool) -> dict:
+    """The path over 1..k against k alone, by turns in one process."""
+    data = problem(case)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder, "X.npy"), data.X)
+        np.save(Path(folder, "Y.npy"), data.Y)
+        command = [python, str(HERE / "path_worker.py"), folder, str(k), str(r), str(repeats)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    record = {"case": case, "k": k, "r": r, "busy": busy} | json.loads(done.stdout)
+    print(record, flush=True)
+    return record
+
+
+def path_table() -> list[str]:
+    """CPU seconds of the path over k beside those of its largest k."""
+    if not PATH_RESULTS.exists():
+        return []
+    lines = [
+        "",
+        "## The path over k",
+        "",
+        "`selection_path(TopKSelector(k, r=r), X, y, ks=range(1, k + 1))` against the fit of the "
+        "largest k alone, CPU seconds, best of the repeats; written by `run.py --path`. Of the "
+        "path's time, the proof is that of its two smallest k (k = 2: all pairs, r = 2 only). "
+        "Objectives are those of the largest k: 1/(r n) times the sum.",
+        "",
+        "| data, k, r | k alone | path 1…k | ratio | proof | objective alone | objective, path |",
+        "|" + " --- |" * 7,
+    ]
+    for record in map(json.loads, PATH_RESULTS.read_text().splitlines()):
+        alone, path, proof = record["alone"], record["path"], record["proof"]
+        mark = " (busy)" if record["busy"] else ""
+        lines.append(
+            f"| {record['case']}, {record['k']}, {record['r']:g} | {alone:.2f} | {path:.2f}{mark} "
+            f"| {path / alone:.2f} | {proof:.2f} | {record['objective_alone']:.5f} "
+            f"| {record['objective_path']:.5f} |"
+        )
+    return lines
+
+
 def merged(new: list[dict]) -> list[dict]:
     old = []
     if RESULTS.exists():
@@ -108,7 +154,7 @@ def page(records: list[dict], versions: dict) -> str:
         row = [table.get((case, k, name)) for name in names]
         if any(row):
             lines.append(f"| {case}, {k} | " + " | ".join(map(_cell, row)) + _verdict(row) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + path_table()) + "\n"
 
 
 def _cell(record: dict | None) -> str:
@@ -138,12 +184,17 @@ def main() -> None:
     parser.add_argument("--contestant", action="append")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--busy", action="store_true", help="mark times of a busy machine")
+    parser.add_argument("--path", action="store_true", help="only the path over k")
     parser.add_argument("--report", action="store_true", help="only write the page again")
     options = parser.parse_args()
     environments = prepare_environments(["topk"])
     pythons = {name: e.python for name, e in environments.items()}
     records = merged([])
     if not options.report:
+        own = pythons["own"], options.repeats, options.busy
+        paths = [measure_path(*case, *own) for case in PATHS]
+        PATH_RESULTS.write_text("".join(json.dumps(r) + "\n" for r in paths))
+    if not options.report and not options.path:
         for case, k in CASES:
             if options.case and case not in options.case:
                 continue

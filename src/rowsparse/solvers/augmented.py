@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..numerics.rows import nonzero_rows
 from ..problem import Problem
 from .base import Solver, State
-from .quadratic import orthonormal, without
+from .columns import orthonormal, without
 from .refit import refit
 
 

@@ -20,12 +20,14 @@ import numpy as np
 
 from ..losses.residual import ResidualLoss
 from ..problem import Problem
-from .quadratic import Columns, Fit, closed_rows
+from .columns import Columns, closed_rows
+from .quadratic import Fit
 
 PAIRS_UP_TO = 10_000  # columns
 PAIR_FLOPS = 2e11
 PAIR_BLOCK = 256
-CHUNK_ENTRIES = 4e6
+PAIR_GROUP = 8  # blocks that are kept while all others pass by
+CHUNK_ENTRIES = 3e5  # of arrays that stay inside the cache
 REWEIGHTINGS = 400
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns, to be spent on a bound
@@ -57,7 +59,7 @@ def bound(
         return None
     n = len(problem.Y)
     if k == 2 and rows.size <= PAIRS_UP_TO and n * rows.size**2 <= PAIR_FLOPS:
-        return best_pair(problem, out_of_time)
+        return best_pair(problem, out_of_time, objective)
     if rows.size < n and n * rows.size**2 <= ROOT_FLOPS and k < rows.size:
         return leave_out(problem, k, objective, out_of_time, max_nodes)
     return None
@@ -77,7 +79,7 @@ def best_single(problem: Problem, out_of_time: Callable[[], bool]) -> Bound | No
         return Bound(value, "all columns compared", np.array([j]))
     race = _Race(problem)
     while race.open.size and not out_of_time() and race.reweightings < REWEIGHTINGS:
-        race.advance(8)
+        race.advance(4 if race.reweightings < 8 else 8)
     if race.open.size:
         reached = min(race.bound, race.open_bound)
         return Bound(reached, "all columns compared, some only bounded")
@@ -138,11 +140,22 @@ class _Race:
 
 
 def _weighted_squares(A: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """Squared residuals of the weighted fit on each stacked matrix; collinear columns share."""
-    root = np.sqrt(h)[:, :, None]
-    Q = np.linalg.qr(root * A)[0]
-    target = root * Y
-    E = target - Q @ (Q.transpose(0, 2, 1) @ target)
+    """Squared residuals of the weighted fit on each stacked matrix; collinear columns share.
+
+    The columns, few, are made orthonormal one after the other, in all matrices at once.
+    """
+    root = np.sqrt(h)
+    E = root[:, :, None] * Y
+    basis: list[np.ndarray] = []
+    for j in range(A.shape[2]):
+        q = root * A[:, :, j]
+        length = np.sqrt(np.einsum("ti,ti->t", q, q))
+        for known in basis * 2:  # twice is enough
+            q -= np.einsum("ti,ti->t", known, q)[:, None] * known
+        rest = np.sqrt(np.einsum("ti,ti->t", q, q))
+        q *= np.divide(1.0, rest, out=np.zeros_like(rest), where=rest > 1e-8 * length)[:, None]
+        E -= q[:, :, None] * np.einsum("ti,tij->tj", q, E)[:, None, :]
+        basis.append(q)
     return np.einsum("tij,tij->ti", E, E) / np.maximum(h, 1e-300)
 
 
@@ -168,43 +181,101 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 # -- two rows -------------------------------------------------------------------------------------
 
 
-def best_pair(problem: Problem, out_of_time: Callable[[], bool]) -> Bound | None:
-    """The best two rows for squared loss, by enumeration of all pairs."""
+def best_pair(
+    problem: Problem, out_of_time: Callable[[], bool], objective: float = np.inf
+) -> Bound | None:
+    """The best two rows for squared loss, by enumeration of all pairs.
+
+    ``objective``, of any two rows, spares work. Pairs are screened in single precision; those that
+    its rounding leaves in doubt are scored in double precision.
+    """
     columns = Columns.of(problem)
-    rows = np.flatnonzero(columns.squares > 0)
-    lengths = np.sqrt(columns.squares[rows])
-    B = columns.C[rows] / lengths[:, None]
-    single = np.einsum("ij,ij->i", B, B)
-    most, pair = float(single.max()), np.array([int(np.argmax(single))])
-    parts = [slice(a, a + PAIR_BLOCK) for a in range(0, rows.size, PAIR_BLOCK)]
-    for index, first in enumerate(parts):
-        left = columns.block(rows[first]) / lengths[first]
-        for second in parts[index:]:
+    pairs = _Pairs(columns)
+    total = float(np.vdot(columns.Y, columns.Y))
+    pairs.most = max(pairs.most, total * (1 - 1e-9) - 2 * len(problem.Y) * objective)
+    parts = [slice(a, a + PAIR_BLOCK) for a in range(0, pairs.rows.size, PAIR_BLOCK)]
+    for start in range(0, len(parts), PAIR_GROUP):
+        group = [(first, pairs.block(first)) for first in parts[start : start + PAIR_GROUP]]
+        for second in parts[start:]:
             if out_of_time():
                 return None
-            right = left if second is first else columns.block(rows[second]) / lengths[second]
-            joint = _joint_gains(left.T @ right, B[first], B[second], columns.dependent)
-            i, j = divmod(int(np.argmax(joint)), joint.shape[1])
-            if joint[i, j] > most:
-                most, pair = float(joint[i, j]), np.array([first.start + i, second.start + j])
-    total = float(np.vdot(columns.Y, columns.Y))
-    value = max(total - most, 0.0) / (2 * len(problem.Y))
-    return Bound(value, "all pairs of columns compared", np.sort(rows[pair]))
+            right = pairs.block(second)
+            for first, left in group:
+                if first.start <= second.start:
+                    pairs.compare(first, left, second, right)
+    value = max(total - pairs.most, 0.0) / (2 * len(problem.Y))
+    return Bound(value, "all pairs of columns compared", np.sort(pairs.rows[pairs.best]))
 
 
-def _joint_gains(correlation, B, C, dependent: float) -> np.ndarray:
-    """What pairs of unit columns explain together, from ``B = X'Y`` of the first and second."""
-    joint = B @ C.T
-    joint *= correlation
-    joint *= -2.0
-    joint += np.einsum("ij,ij->i", B, B)[:, None]
-    joint += np.einsum("ij,ij->i", C, C)
-    correlation *= correlation
-    left = np.subtract(1.0, correlation, out=correlation)
-    apart = left > dependent
-    np.divide(joint, left, out=joint, where=apart)
-    joint[~apart] = -np.inf  # together they explain no more than one of them
-    return joint
+class _Pairs:
+    """The pair of columns that explains most, of those compared so far.
+
+    With unit columns of correlation rho, ``B = X'Y`` and g = |b|**2, a pair explains
+
+        (g_i + g_j - 2 rho b_i'b_j) / (1 - rho**2),
+
+    which is more than M where ``g_i + g_j - M + rho (M rho - 2 b_i'b_j) > 0``.
+    """
+
+    def __init__(self, columns: Columns):
+        self.columns = columns
+        self.rows = np.flatnonzero(columns.squares > 0)
+        self.lengths = np.sqrt(columns.squares[self.rows])
+        self.B = columns.C[self.rows] / self.lengths[:, None]
+        self.single = np.einsum("ij,ij->i", self.B, self.B)
+        self.best = np.array([int(np.argmax(self.single))])
+        self.most = float(self.single.max())
+        n = len(columns.Y)
+        self.slack = 4 * (n + 16) * float(np.finfo(np.float32).eps)  # of rho, with room to spare
+        self._rough = self.B.astype(np.float32), self.single.astype(np.float32)
+        self._scratch = np.empty((3, PAIR_BLOCK * PAIR_BLOCK), dtype=np.float32)
+
+    def compare(self, first: slice, left, second: slice, right) -> None:
+        """All pairs of two parts of the columns, given their blocks."""
+        shape = left.shape[1], right.shape[1]
+        rho, test, product = (a[: shape[0] * shape[1]].reshape(shape) for a in self._scratch)
+        B, single = self._rough
+        np.matmul(left.T, right, out=rho)
+        np.matmul(-2 * B[first], B[second].T, out=test)
+        test += np.multiply(rho, np.float32(self.most), out=product)
+        test *= rho
+        test += single[second]
+        least = self.most * (1 - self.slack) - self.single[first]
+        doubtful = np.flatnonzero(test.max(axis=1) >= least)
+        if doubtful.size:
+            i, j = np.nonzero(test[doubtful] >= least[doubtful, None])
+            i = doubtful[i]
+            rest = 1 - rho[i, j].astype(float) ** 2
+            upper = test[i, j] + self.single[first][i] + self.most * (rest - 1 + self.slack)
+            rest -= self.slack
+            upper = np.divide(upper, rest, out=np.full(i.size, np.inf), where=rest > 0)
+            self._score(first.start + i, second.start + j, upper)
+
+    def _score(self, i: np.ndarray, j: np.ndarray, upper: np.ndarray) -> None:
+        """Doubtful pairs in double precision, the most promising first."""
+        order = np.argsort(-upper, kind="stable")
+        for start in range(0, order.size, PAIR_BLOCK):
+            part = order[start : start + PAIR_BLOCK]
+            if upper[part[0]] <= self.most:
+                return
+            a, b = i[part], j[part]
+            left = self.columns.block(self.rows[a]) / self.lengths[a]
+            right = self.columns.block(self.rows[b]) / self.lengths[b]
+            rho = np.einsum("ij,ij->j", left, right)
+            joint = self.single[a] + self.single[b]
+            joint -= 2 * rho * np.einsum("ij,ij->i", self.B[a], self.B[b])
+            rest = 1 - rho**2
+            apart = rest > self.columns.dependent  # else they explain no more than one of them
+            joint = np.divide(joint, rest, out=np.full(part.size, -np.inf), where=apart)
+            t = int(np.argmax(joint))
+            if joint[t] > self.most:
+                self.most, self.best = float(joint[t]), np.array([a[t], b[t]])
+
+    def block(self, part: slice) -> np.ndarray:
+        """Unit columns in single precision."""
+        block = self.columns.block(self.rows[part])
+        block /= self.lengths[part]
+        return block.astype(np.float32)
 
 
 # -- any number of rows ---------------------------------------------------------------------------

@@ -1,102 +1,34 @@
 r"""Least squares on a changing set of columns, and the exact gain of every change.
 
-Everything here is about ``1/2 |Xw - Y|**2`` in the scale of sums, after the samples were scaled by
-the square roots of their weights and the unpenalised columns (intercept, always in) were projected
-out. With Q an orthonormal basis of the chosen columns and R the residual, one outsider j lowers
-``|R|**2`` by
+Everything here is about ``1/2 |Xw - Y|**2`` in the scale of sums, for the columns and the target of
+``Columns``. With Q an orthonormal basis of the chosen columns and R the residual, one outsider j
+lowers ``|R|**2`` by
 
     |x_j'R|**2 / D_j,      D_j = |x_j|**2 - |Q'x_j|**2,
 
 and taking j for the member i, with u_i the unit part of x_i orthogonal to the other members,
-t = x_j'u_i and b = u_i'Y, by ``|x_j'R + t b|**2 / (D_j + t**2) - |b|**2``. Adding a column costs
-one pass ``X'q`` over X, no copy of X is made, and all k (d - k) swaps are scored without a pass.
+t = x_j'u_i and b = u_i'Y, by
+
+    |x_j'R + t b|**2 / (D_j + t**2) - |b|**2
+        = (|x_j'R|**2 - D_j |b|**2 + 2 t x_j'R b) / (D_j + t**2).
+
+Adding a column costs one pass over X where its product ``X'x_j`` is not known yet, and all
+k (d - k) swaps are scored without a pass. New memory costs more than the arithmetic on it, so a fit
+works in place and may be used again for other members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 
 import numpy as np
+from scipy.linalg.blas import dger, dtrmm
 
-from ..problem import Problem
+from .columns import Columns
 
-DEPENDENT = 1e-9  # of a column's squared norm: what is left of one that lies in the others' span
-DEPENDENT_FLOAT32 = 1e-4
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The candidate columns behind two operations, and what is known of them at the start."""
-
-    pull: Callable[[np.ndarray], np.ndarray]  # X'q for q (n x m) orthogonal to the free columns
-    block: Callable[[np.ndarray], np.ndarray]  # the named columns, dense, free ones projected out
-    Y: np.ndarray  # the target, free columns projected out
-    C: np.ndarray  # X'Y
-    squares: np.ndarray  # squared norms, zero for columns that may not be chosen
-    names: np.ndarray  # the column's row in W
-    dependent: float
-
-    @classmethod
-    def of(cls, problem: Problem, weights: np.ndarray | None = None) -> Columns:
-        """All columns of a problem under its sample weights, or under others."""
-        n, design, penalty = len(problem.Y), problem.design, problem.penalty
-        root = np.sqrt(problem.loss.weights(n) if weights is None else weights)[:, None]
-        F = orthonormal(root * design.take(np.flatnonzero(penalty.free(problem.n_rows))))
-        Y = without(F, root * problem.Y)
-
-        def pull(q: np.ndarray) -> np.ndarray:
-            return design.rmatmul(root * q)
-
-        def block(js: np.ndarray) -> np.ndarray:
-            return without(F, root * design.take(js))
-
-        squares = n * problem.sample_curvatures if weights is None else design.squares(weights)
-        in_F = pull(F)
-        squares = squares - np.einsum("ij,ij->i", in_F, in_F)
-        squares[closed_rows(problem)] = 0.0
-        dependent = DEPENDENT_FLOAT32 if design.dtype == np.float32 else DEPENDENT
-        names = np.arange(problem.n_rows)
-        return cls(pull, block, Y, pull(Y), np.maximum(squares, 0.0), names, dependent)
-
-    @classmethod
-    def of_block(cls, A: np.ndarray, F: np.ndarray, Y: np.ndarray, names: np.ndarray) -> Columns:
-        """Dense columns A beside free columns F, all with the samples already scaled."""
-        F = orthonormal(F)
-        A, Y = np.asfortranarray(without(F, A)), without(F, Y)
-        squares = np.einsum("ij,ij->j", A, A)
-        return cls(lambda q: A.T @ q, lambda js: A[:, js], Y, A.T @ Y, squares, names, DEPENDENT)
-
-    def take(self, chosen: np.ndarray) -> Columns:
-        """Only the chosen columns, as a dense block."""
-        A = np.asfortranarray(self.block(chosen))
-        return replace(
-            self,
-            pull=lambda q: A.T @ q,
-            block=lambda js: A[:, js],
-            C=self.C[chosen],
-            squares=self.squares[chosen],
-            names=self.names[chosen],
-        )
-
-
-def closed_rows(problem: Problem) -> np.ndarray:
-    """Rows of W that no search may choose: free, excluded or without a varying column."""
-    penalty, n_rows = problem.penalty, problem.n_rows
-    return penalty.free(n_rows) | penalty.excluded(n_rows) | (problem.sample_curvatures == 0)
-
-
-def orthonormal(A: np.ndarray) -> np.ndarray:
-    """A basis of the span of few columns."""
-    if not A.shape[1]:
-        return A
-    U, values, _ = np.linalg.svd(A, full_matrices=False)
-    return U[:, values > 1e-10 * values.max(initial=0.0)]
-
-
-def without(F: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """A minus its part in the span of the orthonormal F."""
-    return A - F @ (F.T @ A) if F.shape[1] else A
+SCORED = 2e5  # swaps at a time
+SMALLEST_PART = 64  # outsiders at a time
+NEARLY_ORTHONORMAL = 0.1  # largest entry of Q'Q - I that one more factorisation repairs
 
 
 class Fit:
@@ -104,25 +36,27 @@ class Fit:
 
     def __init__(self, columns: Columns, k: int):
         n, d = len(columns.Y), len(columns.C)
-        self.columns = columns
+        self.columns, self.room = columns, k
         self.members: list[int] = []
+        self._directions: np.ndarray | None = None
         self.Q = np.empty((n, k), order="F")  # orthonormal basis of the members
-        self.V = np.empty((d, k), order="F")  # X'Q
+        self.V = np.empty((k, d))  # Q'X
         self.Z = np.empty((k, k))  # the members in that basis
         self.R = columns.Y.copy()
         self.C = columns.C.copy()  # X'R
         self.D = columns.squares.copy()
         self.total = float(np.vdot(columns.Y, columns.Y))
-        self.least = np.maximum(columns.dependent * columns.squares, 1e-300)
+        least = columns.dependent * columns.squares
+        self.least = np.where(least > 0, least, np.inf)  # of D; columns of no length stay out
+        self._scratch = np.empty((3, min(k * d, max(int(SCORED), SMALLEST_PART * k))))
 
-    def copy(self) -> Fit:
-        """An independent fit."""
-        twin = object.__new__(Fit)
-        twin.columns, twin.members = self.columns, list(self.members)
-        twin.least, twin.total = self.least, self.total
-        for name in ("Q", "V", "Z", "R", "C", "D"):
-            setattr(twin, name, getattr(self, name).copy(order="K"))
-        return twin
+    def cleared(self) -> Fit:
+        """The same fit without members."""
+        self.members, self._directions = [], None
+        np.copyto(self.R, self.columns.Y)
+        np.copyto(self.C, self.columns.C)
+        np.copyto(self.D, self.columns.squares)
+        return self
 
     def with_members(self, members: Iterable[int]) -> Fit:
         """The same fit after these columns were added; dependent ones are left out."""
@@ -134,17 +68,24 @@ class Fit:
         return self
 
     def _set_all(self, members: list[int]) -> bool:
-        """All members at once, by one pass over X; False if some depend on others."""
+        """All members at once; False if some depend on others, or nearly."""
         m = len(members)
-        Q, Z = np.linalg.qr(self.columns.block(np.array(members)))
-        if m > Q.shape[1] or np.any(Z.diagonal() ** 2 <= self.least[members]):
+        if m > len(self.Q):
             return False
-        V, B = self.columns.pull(Q), Q.T @ self.columns.Y
-        self.Q[:, :m], self.V[:, :m], self.Z[:m, :m] = Q, V, Z
+        V = self.V[:m]
+        A = self.columns.known.many(members, products=V)
+        found = _basis(A, V[:, members])
+        if found is None or np.any(found[1].diagonal() ** 2 <= self.least[members]):
+            return False
+        Q, Z, inverse = found
+        dtrmm(1.0, inverse, V.T, side=1, overwrite_b=True)  # in place: Q'X = inverse' A'X
+        B = Q.T @ self.columns.Y
+        self.Q[:, :m], self.Z[:m, :m] = Q, Z
         self.R -= Q @ B
-        self.C -= V @ B
-        self.D -= np.einsum("ij,ij->i", V, V)
+        self.C -= V.T @ B
+        self.D -= np.einsum("ij,ij->j", V, V)
         self.members = members
+        self._directions = None
         return True
 
     @property
@@ -174,23 +115,25 @@ class Fit:
     def add(self, j: int) -> None:
         """Take column j in."""
         m = self.size
-        x = self.columns.block(np.array([j]))[:, 0]
+        x, product = self.columns.known.one(j)
         Q = self.Q[:, :m]
         z = Q.T @ x
         q = x - Q @ z
         again = Q.T @ q  # twice is enough
         q -= Q @ again
+        z += again
         length = np.sqrt(q @ q)
         q /= length
-        v = self.columns.pull(q[:, None])[:, 0]
+        v = product - z @ self.V[:m]
+        v /= length
         b = q @ self.R
-        self.R -= np.multiply.outer(q, b)
-        self.C -= np.multiply.outer(v, b)
+        add_outer(self.R, -q, b)
+        add_outer(self.C, -v, b)
         self.D -= v * v
-        self.Q[:, m], self.V[:, m] = q, v
-        self.Z[:m, m], self.Z[m, : m + 1] = z + again, 0.0
-        self.Z[m, m] = length
+        self.Q[:, m], self.V[m] = q, v
+        self.Z[:m, m], self.Z[m, :m], self.Z[m, m] = z, 0.0, length
         self.members.append(j)
+        self._directions = None
 
     def remove(self, i: int) -> None:
         """Let the i-th member go."""
@@ -199,21 +142,25 @@ class Fit:
         reflect = direction.copy()
         reflect[-1] += 1.0 if direction[-1] >= 0 else -1.0
         reflect /= np.sqrt(reflect @ reflect)
-        for A in (self.Q[:, :m], self.V[:, :m], self.Z[:m, :m].T):
-            A -= np.multiply.outer(A @ reflect, 2 * reflect)
-        u, t = self.Q[:, m - 1], self.V[:, m - 1]
+        Z = self.Z[:m, :m].copy()
+        for A in (self.Q.T[:m], self.V[:m], Z):
+            add_outer(A, -2 * reflect, reflect @ A)
+        self.Z[:m, :m] = Z
+        u, t = self.Q[:, m - 1], self.V[m - 1]
         b = u @ self.columns.Y
-        self.R += np.multiply.outer(u, b)
-        self.C += np.multiply.outer(t, b)
+        add_outer(self.R, u, b)
+        add_outer(self.C, t, b)
         self.D += t * t
         self.Z[: m - 1, i : m - 1] = self.Z[: m - 1, i + 1 : m].copy()
         del self.members[i]
+        self._directions = None
 
     def directions(self) -> np.ndarray:
         """Column i: the unit part of member i orthogonal to the other members, in the basis."""
-        M = np.linalg.inv(self.Z[: self.size, : self.size]).T
-        M /= np.sqrt(np.einsum("ij,ij->j", M, M))
-        return M
+        if self._directions is None:
+            M = np.linalg.inv(self.Z[: self.size, : self.size]).T
+            self._directions = M / np.sqrt(np.einsum("ij,ij->j", M, M))
+        return self._directions
 
     def sacrifices(self) -> np.ndarray:
         """What leaving each member out adds to ``|R|**2``."""
@@ -221,24 +168,73 @@ class Fit:
         return np.einsum("ij,ij->i", B, B)
 
     def swap_gains(self) -> np.ndarray:
-        """What every swap takes from ``|R|**2``: outsiders by members."""
-        m = self.size
-        M = self.directions()
-        T = self.V[:, :m] @ M
-        B = M.T @ (self.Q[:, :m].T @ self.columns.Y)
-        lost = np.einsum("ij,ij->i", B, B)
-        gains = self.C @ B.T
-        gains *= T
-        gains *= 2.0
-        T *= T
-        left = T + self.D[:, None]
-        T *= lost
-        gains += T
-        gains += np.einsum("ij,ij->i", self.C, self.C)[:, None]
-        closed = left <= self.least[:, None]
-        left[closed] = 1.0
-        gains /= left
-        gains -= lost
-        gains[closed] = -np.inf
-        gains[self.members] = -np.inf
+        """What every swap takes from ``|R|**2``: members by outsiders."""
+        gains = np.empty((self.size, len(self.D)))
+        for part, scores in self._scored_swaps():
+            gains[:, part] = scores
         return gains
+
+    def best_swaps(self) -> tuple[np.ndarray, int]:
+        """What each outsider takes in its best swap, and the member that leaves in the best."""
+        gains, leaving, most = np.empty(len(self.D)), 0, -np.inf
+        for part, scores in self._scored_swaps():
+            np.max(scores, axis=0, out=gains[part])
+            j = int(np.argmax(gains[part]))
+            if gains[part][j] > most:
+                most, leaving = gains[part][j], int(np.argmax(scores[:, j]))
+        return gains, leaving
+
+    def _scored_swaps(self):
+        """The gains of swaps, by parts of the outsiders; each part overwrites the last."""
+        m, d = self.size, len(self.D)
+        M = self.directions()
+        B = M.T @ (self.Q[:, :m].T @ self.columns.Y)
+        lost = np.einsum("ij,ij->i", B, B)[:, None]
+        least = self.least.copy()
+        least[self.members] = np.inf
+        shut = self.D <= least  # columns in the members' span: few swaps take them out of it
+        squares = np.einsum("ij,ij->i", self.C, self.C)
+        size = max(SMALLEST_PART, int(SCORED / m))
+        for start in range(0, d, size):
+            part = slice(start, min(start + size, d))
+            shape = m, part.stop - start
+            T, gains, product = (a[: shape[0] * shape[1]].reshape(shape) for a in self._scratch)
+            D = self.D[part]
+            np.matmul(M.T, self.V[:m, part], out=T)
+            np.matmul(2 * B, self.C[part].T, out=gains)
+            gains *= T
+            gains += squares[part]
+            gains -= np.multiply(lost, D, out=product)
+            T *= T
+            T += D
+            places = np.flatnonzero(shut[part])
+            closed = T[:, places] <= least[part][places]
+            T[:, places] += closed  # not zero
+            gains /= T
+            gains[:, places] -= np.where(closed, np.inf, 0.0)
+            yield part, gains
+
+
+def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """``A += x y'`` in place, without a temporary array; A is contiguous."""
+    dger(1.0, y, x, a=A.T, overwrite_a=True)
+
+
+def _basis(A: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """``A = Q Z`` with orthonormal Q, and the inverse of Z, from the Gram matrix G of A.
+
+    Two Cholesky factorisations, the second of what the first left: as orthogonal as QR wherever the
+    first leaves little, else None.
+    """
+    try:
+        first = np.linalg.cholesky(G).T
+        back = np.linalg.inv(first)
+        Q = A @ back
+        S = Q.T @ Q
+        if not np.abs(S - np.eye(len(S))).max() <= NEARLY_ORTHONORMAL:
+            return None
+        second = np.linalg.cholesky(S).T
+        again = np.linalg.inv(second)
+    except np.linalg.LinAlgError:
+        return None
+    return Q @ again, second @ first, back @ again

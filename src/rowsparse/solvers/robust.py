@@ -16,9 +16,10 @@ import numpy as np
 
 from ..losses.residual import ResidualLoss
 from ..problem import Problem
+from .columns import Columns
 from .forward import Pool, forward
-from .quadratic import Columns, Fit
-from .refit import fit_columns
+from .quadratic import Fit
+from .refit import fit_unless_above
 from .splice import kick
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the weights that score swaps
@@ -36,6 +37,8 @@ MAX_SWAPS = 200
 
 class RobustSearch:
     """Supports of at most k rows for the l_{2,r} loss of a problem, r < 2."""
+
+    pool_is_all = False
 
     def __init__(self, problem: Problem, k: int, out_of_time: Callable[[], bool] = lambda: False):
         self.problem, self.k, self.out_of_time = problem, k, out_of_time
@@ -72,13 +75,15 @@ class RobustSearch:
         other.k, other.swaps = k, 0
         return other
 
-    def without_weakest(self, support: np.ndarray) -> np.ndarray:
+    def _without_weakest(self, support: np.ndarray) -> np.ndarray:
         """The support without the row that is missed least."""
         trials = [np.delete(support, i) for i in range(len(support))]
         return min(trials, key=self.value)
 
     def descend_in_pool(self, support: np.ndarray) -> tuple[np.ndarray, float]:
-        """Swaps over the columns of the pool."""
+        """Swaps over the columns of the pool; of too many rows the weakest leave first."""
+        while len(support) > self.k:
+            support = self._without_weakest(support)
         if len(support) < self.k:
             support = self._forward(self._near(support), support, None)
         return self._swap(support, self._near(support))
@@ -92,7 +97,7 @@ class RobustSearch:
             if self.out_of_time() or len(support) < 2:
                 break
             fit = self._scoring_fit(support, self._near(support), SMOOTHINGS[0])
-            trial, reached = self.descend_in_pool(kick(fit, rng).support)
+            trial, reached = self.descend_in_pool(kick(fit, fit.members, rng).support)
             if reached < value - self.resolution:
                 support, value = trial, reached
         return self.descend(support)
@@ -101,7 +106,7 @@ class RobustSearch:
 
     def _forward(self, names, support: np.ndarray, rng) -> np.ndarray:
         while len(support) < self.k and not self.out_of_time():
-            fit = self._scoring_fit(support, names, SMOOTHINGS[0], room=self.k)
+            fit = self._scoring_fit(support, names, SMOOTHINGS[0])
             gains = fit.gains()
             self.pool.note(gains, fit.columns.names)
             if rng is not None:
@@ -144,9 +149,9 @@ class RobustSearch:
             for t in np.argsort(values, kind="stable")[:REFITTED]:
                 if values[t] > NEARLY * value:
                     break
-                exact = self.value(trials[t])
-                if exact < value - self.resolution:
-                    return trials[t], exact
+                target = value - self.resolution
+                if self._reaches(trials[t], target) and self.value(trials[t]) < target:
+                    return trials[t], self.value(trials[t])
         return None
 
     def _proposals(self, support, names, smoothing: float) -> list[np.ndarray]:
@@ -154,20 +159,20 @@ class RobustSearch:
         if not fit.size:
             return []
         gains = fit.swap_gains()
-        self.pool.note(gains.max(axis=1), fit.columns.names)
+        self.pool.note(gains.max(axis=0), fit.columns.names)
         n = min(self._tried(self.k), gains.size)
         flat = np.argpartition(-gains, n - 1, axis=None)[:n]
         flat = flat[np.argsort(-gains.ravel()[flat], kind="stable")]
         trials = []
-        for j, i in zip(*np.unravel_index(flat, gains.shape), strict=True):
-            if gains[j, i] > -np.inf:
+        for i, j in zip(*np.unravel_index(flat, gains.shape), strict=True):
+            if gains[i, j] > -np.inf:
                 kept = np.delete(fit.columns.names[fit.members], i)
                 trials.append(np.sort(np.append(kept, fit.columns.names[j])))
         return trials
 
     # -- fits -------------------------------------------------------------------------------------
 
-    def _scoring_fit(self, support, names, smoothing: float, room: int | None = None) -> Fit:
+    def _scoring_fit(self, support, names, smoothing: float) -> Fit:
         """Weighted least squares on the support, with the weights of the smoothed loss there."""
         E = self._residual(support)
         size = np.sqrt(np.mean(np.einsum("ij,ij->i", E, E)))
@@ -179,20 +184,34 @@ class RobustSearch:
         else:
             names, block = self._block(names, support)
             columns = Columns.of_block(root * block, root * self.F, root * self.problem.Y, names)
-        fit = Fit(columns, self.k if room is None else room)
+        fit = Fit(columns, self.k)
         return fit.with_members(np.searchsorted(columns.names, np.sort(support)))
 
     def _residual(self, support: np.ndarray) -> np.ndarray:
         """Of the best fit on a support; swaps come back to the same ones."""
-        key = tuple(sorted(support.tolist()))
+        self._reaches(support, np.inf)
+        return self._residuals[_key(support)]
+
+    def _reaches(self, support: np.ndarray, value: float) -> bool:
+        """Fit the support, unless its loss is known to stay above the value before the fit ends."""
+        key = _key(support)
         if key not in self._residuals:
+            E = self._fitted(support, value)
+            if E is None:
+                return False
             if len(self._residuals) >= KEPT:
                 self._residuals.clear()
-            A = np.hstack([self.F, self.problem.design.take(np.array(key, dtype=int))])
-            Y, floor = self.problem.Y, ROUGH_FLOOR * self.problem.residual_scale
-            B = fit_columns(A, Y, self.problem, floor) if A.shape[1] else None
-            self._residuals[key] = -Y if B is None else A @ B - Y
-        return self._residuals[key]
+            self._residuals[key] = E
+        return True
+
+    def _fitted(self, support: np.ndarray, above: float) -> np.ndarray | None:
+        """The residual of the best fit, None where its loss stays above the given value."""
+        A = np.hstack([self.F, self.problem.design.take(np.sort(support).astype(int))])
+        Y, floor = self.problem.Y, ROUGH_FLOOR * self.problem.residual_scale
+        if not A.shape[1]:
+            return -Y
+        B = fit_unless_above(A, Y, self.problem, floor, above)
+        return None if B is None else A @ B - Y
 
     def _rough_values(self, trials: list[np.ndarray]) -> np.ndarray:
         used, where = np.unique(np.concatenate(trials), return_inverse=True)
@@ -219,6 +238,10 @@ class RobustSearch:
         return self._pool_block
 
 
+def _key(support: np.ndarray) -> tuple:
+    return tuple(sorted(support.tolist()))
+
+
 def rough_values(A: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
     """The loss of some fit, near the best one, on each of the stacked matrices A (t x n x m)."""
     s = loss.weights(len(Y))
@@ -226,16 +249,19 @@ def rough_values(A: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray
     h = np.broadcast_to(s, A.shape[:2])
     lowest = np.full(len(A), np.inf)
     smoothing = None
+    weighted, E = np.empty_like(A), np.empty((*A.shape[:2], Y.shape[1]))  # new memory is slow
     for _ in range(REWEIGHTINGS):
-        weighted = A * h[:, :, None]
+        np.multiply(A, h[:, :, None], out=weighted)
         G = A.transpose(0, 2, 1) @ weighted
         diagonal = np.einsum("tjj->tj", G)
         diagonal += 1e-10 * diagonal.max(axis=1, keepdims=True)
-        B = np.linalg.solve(G, weighted.transpose(0, 2, 1) @ Y)
-        squares = ((A @ B - Y) ** 2).sum(axis=2)
+        np.matmul(A, np.linalg.solve(G, weighted.transpose(0, 2, 1) @ Y), out=E)
+        E -= Y
+        squares = np.einsum("tij,tij->ti", E, E)
         lowest = np.minimum(lowest, squares ** (loss.r / 2) @ s / (loss.r * len(Y)))
         if smoothing is None:
             smoothing = squares.mean(axis=1, keepdims=True)
         smoothing = np.maximum(0.2 * smoothing, 1e-300)
-        h = s * (squares + smoothing) ** (loss.r / 2 - 1)
+        squares += smoothing
+        h = s * squares ** (loss.r / 2) / squares  # a root is faster than other powers
     return lowest

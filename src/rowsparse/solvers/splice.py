@@ -14,12 +14,14 @@ from copy import copy
 import numpy as np
 
 from ..problem import Problem
+from .columns import Columns
 from .forward import Pool, forward
-from .quadratic import Columns, Fit
+from .quadratic import Fit
 
 IMPROVES = 1e-9  # relative decrease that counts
 LARGEST_KICK = 6
 POOL = 1000  # about so many columns
+NO_ROWS = np.array([], dtype=int)
 
 OutOfTime = Callable[[], bool]
 
@@ -29,11 +31,11 @@ def swap(fit: Fit, out_of_time: OutOfTime, pool: Pool | None = None) -> int:
     for made in range(1000):
         if out_of_time() or not fit.size:
             return made
-        gains = fit.swap_gains()
+        gains, i = fit.best_swaps()
         if pool is not None:
-            pool.note(gains.max(axis=1), fit.columns.names)
-        j, i = divmod(int(np.argmax(gains)), fit.size)
-        if not gains[j, i] > IMPROVES * fit.value + 1e-14 * fit.total:
+            pool.note(gains, fit.columns.names)
+        j = int(np.argmax(gains))
+        if not gains[j] > IMPROVES * fit.value + 1e-14 * fit.total:
             return made
         before = fit.value
         fit.remove(i)
@@ -43,12 +45,11 @@ def swap(fit: Fit, out_of_time: OutOfTime, pool: Pool | None = None) -> int:
     return made
 
 
-def kick(fit: Fit, rng: np.random.Generator) -> Fit:
-    """A copy in which several members were exchanged."""
-    k = fit.size
+def kick(fit: Fit, members: list[int], rng: np.random.Generator) -> Fit:
+    """The fit on these members after several of them were exchanged."""
+    k = len(members)
     leaving = rng.choice(k, int(rng.integers(2, min(k, LARGEST_KICK) + 1)), replace=False)
-    kept = Fit(fit.columns, k).with_members(np.delete(fit.members, leaving))
-    return forward(kept, k, rng)
+    return forward(fit.cleared().with_members(np.delete(members, leaving)), k, rng)
 
 
 class SquaredSearch:
@@ -59,17 +60,19 @@ class SquaredSearch:
         self.k, self.out_of_time = k, out_of_time
         self.pool = Pool(int(np.clip(POOL // max(k, 1), 20, 100)))
         self.swaps = 0
-        self._pool_columns: Columns | None = None
+        self.pool_is_all = len(self.columns.names) <= POOL  # then what the pool says is final
+        self._fits: dict[bool, Fit] = {}  # on all columns and on those of the pool
+        self._dense: list[Columns] = []  # the pool's, shared by the searches of a path
         self.resolution = 1e-14 * float(np.vdot(self.columns.Y, self.columns.Y))
 
     def forward(self) -> np.ndarray:
         """Greedy forward selection over all columns."""
-        fit = forward(Fit(self.columns, self.k), self.k, None, self.pool, self.out_of_time)
+        fit = forward(self._fit(self.columns, NO_ROWS), self.k, None, self.pool, self.out_of_time)
         return fit.support
 
     def forward_in_pool(self, rng: np.random.Generator) -> np.ndarray:
         """Randomised forward selection among the columns of the pool."""
-        return forward(Fit(self._near(), self.k), self.k, rng).support
+        return forward(self._fit(self._near(), NO_ROWS), self.k, rng).support
 
     def value(self, support: np.ndarray) -> float:
         """The sum of squared residuals on a support."""
@@ -88,14 +91,11 @@ class SquaredSearch:
         other.k, other.swaps = k, 0
         return other
 
-    def without_weakest(self, support: np.ndarray) -> np.ndarray:
-        """The support without the row that is missed least."""
-        fit = self._fit(self._near(support), support)
-        return np.delete(fit.columns.names[fit.members], int(np.argmin(fit.sacrifices())))
-
     def descend_in_pool(self, support: np.ndarray) -> tuple[np.ndarray, float]:
-        """Swap over the columns of the pool only."""
+        """Swap over the columns of the pool only; of too many rows the weakest leave first."""
         fit = self._fit(self._near(support), support)
+        while fit.size > self.k:
+            fit.remove(int(np.argmin(fit.sacrifices())))
         forward(fit, self.k)
         self.swaps += swap(fit, self.out_of_time)
         return fit.support, fit.value
@@ -104,24 +104,34 @@ class SquaredSearch:
         self, support: np.ndarray, n_kicks: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, float]:
         """The best of a support and what kicks of it lead to, swap-optimal over all columns."""
-        best = self._fit(self._near(support), support)
+        fit = self._fit(self._near(support), support)
+        best, value = fit.members, fit.value
         for _ in range(n_kicks):
-            if self.out_of_time() or best.size < 2:
+            if self.out_of_time() or len(best) < 2:
                 break
-            trial = kick(best, rng)
-            self.swaps += swap(trial, self.out_of_time)
-            if trial.value < best.value * (1 - IMPROVES):
-                best = trial
-        return self.descend(best.support)
+            kick(fit, best, rng)
+            self.swaps += swap(fit, self.out_of_time)
+            if fit.value < value * (1 - IMPROVES):
+                best, value = fit.members, fit.value
+        return self.descend(fit.columns.names[best])
 
     def _near(self, support: np.ndarray | None = None) -> Columns:
-        """The columns of the pool and of a support, dense; the last ones are kept."""
+        """The columns of the pool and of a support, dense; they are kept and added to."""
+        if self.pool_is_all:
+            return self.columns
         self.pool.chosen |= set() if support is None else set(support.tolist())
-        if self._pool_columns is None or len(self._pool_columns.names) != len(self.pool.chosen):
-            chosen = np.array(sorted(self.pool.chosen), dtype=int)
-            self._pool_columns = self.columns.take(chosen)
-        return self._pool_columns
+        known = self._dense[0] if self._dense else None
+        if known is None:
+            self._dense[:] = [self.columns.take(np.array(sorted(self.pool.chosen), dtype=int))]
+        elif len(known.names) != len(self.pool.chosen):
+            new = sorted(self.pool.chosen.difference(known.names.tolist()))
+            self._dense[:] = [known.grown(self.columns, np.array(new, dtype=int))]
+        return self._dense[0]
 
     def _fit(self, columns: Columns, support: np.ndarray) -> Fit:
-        members = np.searchsorted(columns.names, support)
-        return Fit(columns, max(self.k, len(support))).with_members(members)
+        """The fit on a support; it is good until the next one on these columns is asked for."""
+        room, all_columns = max(self.k, len(support)), columns is self.columns
+        fit = self._fits.get(all_columns)
+        if fit is None or fit.columns is not columns or fit.room < room:
+            fit = self._fits[all_columns] = Fit(columns, room)
+        return fit.cleared().with_members(columns.positions(support))

@@ -18,8 +18,8 @@ from ..results import Solution, Status, Step
 from .base import Solver, State
 from .block_descent import BlockDescent
 from .bounds import PROVED, bound
+from .columns import closed_rows
 from .loop import Deadline, run
-from .quadratic import closed_rows
 from .refit import certificate, refit
 from .robust import RobustSearch
 from .splice import SquaredSearch
@@ -211,7 +211,7 @@ class Job:
             self._add(name, support, self.search.value(support), optimal=False)
         elif in_pool:
             found, value = self.search.descend_in_pool(support)
-            self._add(name, found, value, optimal=False)
+            self._add(name, found, value, optimal=self.search.pool_is_all)
         else:
             self._add(name, *self.search.descend(support))
 

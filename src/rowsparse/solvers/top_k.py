@@ -116,10 +116,7 @@ def _visit_all(jobs: dict[int, Job]) -> None:
     jobs[order[-1]].run()
     larger = order[-1]
     for k in reversed(order[:-1]):
-        support = jobs[larger].report.support
-        while support.size > k:
-            support = jobs[k].search.without_weakest(support)
-        jobs[k].start("larger", support, in_pool=True)
+        jobs[k].start("larger", jobs[larger].report.support, in_pool=True)
         larger = k
     smaller = np.array([], dtype=int)
     for k in order:

@@ -1,0 +1,174 @@
+"""The parts of the top-k search that work in place or from memory, against plain NumPy."""
+
+import itertools
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from rowsparse.designs import as_design
+from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import Cardinality
+from rowsparse.problem import Problem
+from rowsparse.solvers import bounds, columns, newton, quadratic
+from rowsparse.solvers.columns import Columns
+from rowsparse.solvers.quadratic import Fit
+from rowsparse.solvers.refit import least_squares
+from rowsparse.solvers.top_k import solve_top_k, top_k_path
+
+
+def problem(X, Y, k, r=2.0):
+    penalty = cast(Any, Cardinality(k, np.ones(X.shape[1])))
+    return Problem.build(as_design(X), Y, ResidualLoss(r), penalty)
+
+
+def data(seed, n=30, d=40, c=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + rng.standard_normal((n, d))
+    return X, X[:, :5] @ rng.standard_normal((5, c)) + rng.standard_normal((n, c))
+
+
+def assert_same_fit(fit, other):
+    own, its = np.argsort(fit.members), np.argsort(other.members)
+    assert np.array_equal(np.sort(fit.members), np.sort(other.members))
+    for name in ("R", "C", "D"):
+        a, b = getattr(fit, name), getattr(other, name)
+        np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(b).max(initial=1.0))
+    np.testing.assert_allclose(fit.sacrifices()[own], other.sacrifices()[its], rtol=1e-9)
+    np.testing.assert_allclose(
+        fit.swap_gains()[own], other.swap_gains()[its], rtol=1e-9, atol=1e-9 * fit.total
+    )
+
+
+@pytest.mark.parametrize("room", [1 << 27, 5 * 8 * 41, 0])
+def test_a_fit_that_was_changed_and_used_again_equals_a_new_one(monkeypatch, room):
+    """With much, little and no room for products X'x_j."""
+    monkeypatch.setattr(columns, "KEPT_BYTES", room)
+    monkeypatch.setattr(quadratic, "SCORED", 100)  # several parts
+    X, Y = data(0)
+    known, rng = Columns.of(problem(X, Y, 6)), np.random.default_rng(1)
+    fit = Fit(known, 6)
+    for _ in range(25):
+        fit.cleared().with_members(rng.choice(40, rng.integers(1, 7), replace=False))
+        for _ in range(6):
+            outside = [j for j in range(40) if j not in fit.members]
+            if fit.size < 6 and (fit.size == 1 or rng.random() < 0.5):
+                fit.add(int(rng.choice(outside)))
+            else:
+                fit.remove(int(rng.integers(fit.size)))
+        assert_same_fit(fit, Fit(Columns.of(problem(X, Y, 6)), 6).with_members(fit.members))
+
+
+def test_members_that_depend_on_others_are_left_out():
+    X, Y = data(1)
+    X[:, 7] = X[:, 2] + X[:, 3]
+    X[:, 8] = X[:, 2]
+    fit = Fit(Columns.of(problem(X, Y, 6)), 6).with_members([2, 3, 7, 8, 11])
+    assert fit.members == [2, 3, 11]
+    A = np.column_stack([X[:, [2, 3, 11]], np.ones(len(X))])
+    E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+    assert fit.value == pytest.approx(float(np.vdot(E, E)), rel=1e-10)
+    gains = fit.swap_gains()
+    for i, j in itertools.product(range(3), (7, 8)):
+        others = np.delete([2, 3, 11], i)
+        A = np.column_stack([X[:, [*others, j]], np.ones(len(X))])
+        independent = np.linalg.matrix_rank(A) == 4
+        E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+        expected = fit.value - float(np.vdot(E, E)) if independent else -np.inf
+        assert gains[i, j] == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+def test_best_swaps_are_the_largest_of_all(monkeypatch):
+    monkeypatch.setattr(quadratic, "SCORED", 100)
+    monkeypatch.setattr(quadratic, "SMALLEST_PART", 7)
+    fit = Fit(Columns.of(problem(*data(2), 5)), 5).with_members([30, 1, 20, 12])
+    gains, leaving = fit.best_swaps()
+    every = fit.swap_gains()
+    assert np.array_equal(gains, every.max(axis=0))
+    assert leaving == np.argmax(every[:, np.argmax(gains)])
+
+
+def test_a_pool_that_grew_is_the_pool_of_all_its_columns():
+    whole = Columns.of(problem(*data(3), 4))
+    grown = whole.take(np.array([3, 9, 20, 31]))
+    Fit(grown, 4).with_members([0, 2])  # so that something is known already
+    grown = grown.grown(whole, np.array([5, 1]))
+    assert grown.names.tolist() == [3, 9, 20, 31, 5, 1]
+    members = grown.positions(np.array([1, 3, 20]))
+    assert grown.names[members].tolist() == [1, 3, 20]
+    fresh = whole.take(grown.names)
+    assert_same_fit(Fit(grown, 4).with_members(members), Fit(fresh, 4).with_members(members))
+
+
+@pytest.mark.parametrize("block", [1, 4, 256])
+@pytest.mark.parametrize("hint", [False, True])
+def test_the_best_pair_is_that_of_plain_enumeration(monkeypatch, block, hint):
+    monkeypatch.setattr(bounds, "PAIR_BLOCK", block)
+    for seed in range(4):
+        X, Y = data(seed, n=20, d=15)
+        X[:, 7] = X[:, 2] + 1e-4 * X[:, 7]  # single precision cannot tell them apart
+        X[:, 8] = X[:, 3]
+        X[:, 9] = X[:, 2] + 1e-2 * Y[:, 0]  # far better with column 2 than either alone
+        values = {}
+        for pair in itertools.combinations(range(15), 2):
+            A = np.column_stack([X[:, pair], np.ones(len(X))])
+            E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+            values[pair] = float(np.vdot(E, E)) / (2 * len(X))
+        best = min(values, key=values.__getitem__)
+        objective = values[best] if hint else np.inf
+        found = bounds.best_pair(problem(X, Y, 2), lambda: False, objective)
+        assert tuple(found.support) == best
+        assert found.value == pytest.approx(values[best], rel=1e-8)
+
+
+def test_weighted_squares_of_stacked_matrices():
+    rng = np.random.default_rng(0)
+    A, Y, h = rng.standard_normal((5, 12, 3)), rng.standard_normal((12, 2)), rng.random((5, 12))
+    A[2, :, 2] = 2 * A[2, :, 0] - A[2, :, 1]
+    for t, squares in enumerate(bounds._weighted_squares(A, Y, h)):
+        root = np.sqrt(h[t])[:, None]
+        E = Y - A[t] @ np.linalg.lstsq(root * A[t], root * Y, rcond=None)[0]
+        np.testing.assert_allclose(squares, (E**2).sum(axis=1), rtol=1e-8)
+
+
+@pytest.mark.parametrize("near", [1.0, 1e-3, 1e-7, 0.0])
+def test_least_squares_by_normal_equations_or_not(near):
+    rng = np.random.default_rng(0)
+    A, Y = rng.standard_normal((40, 6)), rng.standard_normal((40, 3))
+    A[:, 5] = A[:, 4] + near * A[:, 5]
+    expected = np.linalg.lstsq(A, Y, rcond=1e-11)[0]
+    np.testing.assert_allclose(least_squares(A, Y), expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("r", [1.0, 1.5])
+def test_a_fit_is_given_up_only_above_the_value(r):
+    rng = np.random.default_rng(0)
+    loss, given_up = ResidualLoss(r), 0
+    for _ in range(20):
+        P = np.linalg.qr(rng.standard_normal((30, 4)))[0]
+        Y = P @ rng.standard_normal((4, 2)) + rng.standard_normal((30, 2)) ** 3
+        best = loss.value_of_residual(P @ newton.minimise(P, Y, loss, 1e-8) - Y)
+        for factor in (0.5, 0.9, 0.999, 1.0 + 1e-6, 1.1):
+            B = newton.minimise(P, Y, loss, 1e-8, above=factor * best)
+            assert B is not None or factor < 1
+            given_up += B is None
+            if B is not None:
+                assert loss.value_of_residual(P @ B - Y) == pytest.approx(best, rel=1e-7)
+    assert given_up >= 30
+
+
+@pytest.mark.parametrize("d", [40, 1100])
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_a_path_has_no_swap_that_improves_it_and_never_rises(r, d):
+    X, Y = data(5, d=d)
+    path = top_k_path(problem(X, Y, 6, r), [1, 2, 3, 5, 6], n_init=1)
+    objectives = [solution.objective for solution in path]
+    assert all(b <= a for a, b in itertools.pairwise(objectives))
+    assert [len(solution.rows) for solution in path] == [1, 2, 3, 5, 6]
+    if r == 2:
+        for solution in path:
+            fit = Fit(Columns.of(problem(X, Y, 6)), 6).with_members(solution.rows)
+            assert fit.swap_gains().max() <= 1e-8 * fit.total
+            assert fit.value == pytest.approx(2 * len(X) * solution.objective, rel=1e-9)
+    alone = solve_top_k(problem(X, Y, 6, r), n_init=1)
+    assert objectives[-1] <= alone.objective * (1 + 1e-9)
