@@ -36,6 +36,7 @@ KS = {
     "Sonar": (2, 5, 10, 20, 30, 40),
     "BCW_original": (1, 2, 3, 4, 6, 8),
 }
+REPEATS = 5
 LAMS = (0.3, 0.1, 0.05, 0.02, 0.01, 0.003)  # of FSV, from few features to many
 # Training samples (as in IDA; then more, as in the paper) and how many random splits.
 SPLITS = {
@@ -96,9 +97,9 @@ def fsv_choices(X, y, ks) -> dict[int, np.ndarray]:
 
 
 def features(name: str) -> dict:
-    """5-fold accuracy, twice repeated: scaling, selection and a linear SVM inside the folds."""
+    """5-fold accuracy, repeated: scaling, selection and a linear SVM inside the folds."""
     X, y = load(name)
-    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=REPEATS, random_state=0)
     results: dict[str, dict[int, list]] = {}
     for train, test in folds.split(X, y):
         scaler = StandardScaler().fit(X[train])
@@ -275,7 +276,7 @@ def features_table(name: str, record: dict) -> str:
     lines = [
         f"## {name}: accuracy (%) against the number of features",
         "",
-        "2 x 5-fold; scaling, selection and the final linear SVM (C = 1) inside the folds. In "
+        f"{REPEATS} x 5-fold; scaling, selection and the final linear SVM (C = 1) inside the folds. In "
         "brackets: the features that FSV had, where it found fewer than asked.",
         "",
         "| method | " + " | ".join(ks) + " |",

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+
+from .systems import cholesky_solver
 
 MAX_STEPS = 60
 STEP_BACK = 0.995  # of the way to the boundary
@@ -224,7 +225,7 @@ def _newton_step(point: _Point, Qa, A, c, factor, unit: float) -> _Point | None:
     try:
         solve_scaled = factor(D / unit)
         through_A = solve_scaled(A) / unit
-        schur = cho_factor(A.T @ through_A)
+        solve_schur = cholesky_solver(A.T @ through_A)
     except np.linalg.LinAlgError:
         return None
     stationarity = 1.0 - Qa - A @ point.v + point.low - point.high
@@ -233,7 +234,7 @@ def _newton_step(point: _Point, Qa, A, c, factor, unit: float) -> _Point | None:
     def direction(low_target, high_target) -> _Point:
         right = stationarity + low_target / point.a - high_target / room
         plain = solve_scaled(right) / unit
-        dv = cho_solve(schur, A.T @ plain - infeasibility)
+        dv = solve_schur(A.T @ plain - infeasibility)
         da = plain - through_A @ dv
         low = (low_target - point.low * da) / point.a
         high = (high_target + point.high * da) / room
@@ -267,8 +268,7 @@ def by_samples(K: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: 
     def factor(D):
         shifted = Q.copy()
         shifted[np.diag_indices_from(shifted)] += D
-        factors = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-        return lambda R: cho_solve(factors, R, check_finite=False)
+        return cholesky_solver(shifted)
 
     return interior_point(lambda a: Q @ a, factor, F, y, c, tol)
 
@@ -281,11 +281,11 @@ def by_features(B: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol:
         VD = V / D[:, None]
         inner = V.T @ VD
         inner[np.diag_indices_from(inner)] += 1.0
-        factors = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        solve_inner = cholesky_solver(inner)
 
         def solve(R):
             plain = (R.T / D).T
-            return plain - VD @ cho_solve(factors, V.T @ plain, check_finite=False)
+            return plain - VD @ solve_inner(V.T @ plain)
 
         return solve
 

@@ -6,8 +6,11 @@ through the d x d normal matrix, the second through an n x n system.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve
+from scipy.linalg import solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 
 def ridge_by_features(G: np.ndarray, q: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -43,6 +46,17 @@ def ridge_by_samples(
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Solve with a positive semidefinite A; where Cholesky breaks down, by a pivoted method."""
     try:
-        return cho_solve(cho_factor(A, lower=True, check_finite=False), B, check_finite=False)
+        return cholesky_solver(A.copy())(B)
     except np.linalg.LinAlgError:
         return solve(A, B, assume_a="sym", check_finite=False)
+
+
+def cholesky_solver(A: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Solves with a positive definite A, which is overwritten.
+
+    LAPACK itself: around small systems the checks of scipy.linalg cost more than the arithmetic.
+    """
+    factor, failed = dpotrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError(f"the leading minor of order {failed} is not positive definite")
+    return lambda B: dpotrs(factor, B, lower=True)[0].reshape(B.shape)
