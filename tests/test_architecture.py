@@ -20,7 +20,7 @@ RANKS = {
     "numerics.compiling": 0.0, "numerics.clip": 0.05,
     "numerics.differences": 0.1, "numerics.tables": 0.1, "numerics.smo": 0.1,
     "numerics.machine": 0.15,
-    "numerics.margin": 0.1, "numerics.systems": 0.1, "numerics": 0.2, "values": 0.3,
+    "numerics.margin": 0.12, "numerics.systems": 0.1, "numerics": 0.2, "values": 0.3,
     "designs.base": 1.0, "designs.dense": 1.1, "designs.sparse": 1.1, "designs.wrappers": 1.1,
     "designs.convert": 1.2, "designs": 1.3, "targets": 1.4,
     "losses.base": 1.0, "losses.residual": 1.1, "losses.margin": 1.1, "losses": 1.2,
