@@ -190,7 +190,7 @@ def main() -> None:
     environments = prepare_environments(["topk"])
     pythons = {name: e.python for name, e in environments.items()}
     records = merged([])
-    if not options.report:
+    if options.path or not (options.report or options.case or options.contestant):
         own = pythons["own"], options.repeats, options.busy
         paths = [measure_path(*case, *own) for case in PATHS]
         PATH_RESULTS.write_text("".join(json.dumps(r) + "\n" for r in paths))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import solve
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs
 
 
 def ridge_by_features(G: np.ndarray, q: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -52,11 +52,12 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def cholesky_solver(A: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Solves with a positive definite A, which is overwritten.
+    """Solves with a positive definite A in the precision of A, which is overwritten.
 
     LAPACK itself: around small systems the checks of scipy.linalg cost more than the arithmetic.
     """
-    factor, failed = dpotrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
+    potrf, potrs = (spotrf, spotrs) if A.dtype == np.float32 else (dpotrf, dpotrs)
+    factor, failed = potrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
     if failed:
         raise np.linalg.LinAlgError(f"the leading minor of order {failed} is not positive definite")
-    return lambda B: dpotrs(factor, B, lower=True)[0].reshape(B.shape)
+    return lambda B: potrs(factor, B, lower=True)[0].reshape(B.shape)

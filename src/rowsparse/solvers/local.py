@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..losses.residual import ResidualLoss
 from ..numerics.rows import nonzero_rows
 from ..numerics.sweep import sweep_gram, sweep_samples
+from ..numerics.systems import cholesky_solver
 from ..penalties.base import RowPenalty
 
 SMALL_RADIAL, LARGEST_RADIAL = 500, 3000  # rows: factored at every step, and at all
@@ -243,8 +243,7 @@ def _cholesky_solver(A: np.ndarray, diagonal: np.ndarray) -> Solve:
     for lift in lifts:
         np.fill_diagonal(A, entries + lift * np.maximum(size, entries))
         try:
-            factor = cho_factor(A, lower=True, check_finite=False)
+            return cholesky_solver(A.copy())
         except np.linalg.LinAlgError:
             continue
-        return lambda B: cho_solve(factor, B, check_finite=False)
     raise np.linalg.LinAlgError("the matrix is not positive definite")
