@@ -276,8 +276,8 @@ def features_table(name: str, record: dict) -> str:
     lines = [
         f"## {name}: accuracy (%) against the number of features",
         "",
-        f"{REPEATS} x 5-fold; scaling, selection and the final linear SVM (C = 1) inside the folds. "
-        "In brackets: the features that FSV had, where it found fewer than asked.",
+        f"{REPEATS} x 5-fold; scaling, selection and the final linear SVM (C = 1) inside the folds."
+        " In brackets: the features that FSV had, where it found fewer than asked.",
         "",
         "| method | " + " | ".join(ks) + " |",
         "|---" * (len(ks) + 1) + "|",

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from rowsparse.numerics.systems import ridge_by_features, ridge_by_samples, solve_positive
+from rowsparse.numerics.systems import (
+    cholesky_solver,
+    ridge_by_features,
+    ridge_by_samples,
+    solve_positive,
+)
 
 SHAPES = [(30, 8), (8, 30), (10, 10)]
 
@@ -109,3 +114,24 @@ def test_the_given_matrices_are_left_alone():
     ridge_by_samples(K, h, np.ones((20, 1)), Y)
     np.testing.assert_array_equal(G, G0)
     np.testing.assert_array_equal(K, K0)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(5,), (5, 3)])
+def test_cholesky_solver_solves(order, dtype, shape):
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((8, 5))
+    A, B = np.asarray(M.T @ M, dtype=dtype, order=order), rng.standard_normal(shape)
+    found = cholesky_solver(A.copy(order="K"))(B.astype(dtype))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(A @ found, B, atol=1e-3 if dtype == np.float32 else 1e-12)
+
+
+def test_cholesky_solver_without_unknowns():
+    assert cholesky_solver(np.zeros((0, 0)))(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_cholesky_solver_refuses_what_is_not_positive_definite():
+    with pytest.raises(np.linalg.LinAlgError, match="order 2"):
+        cholesky_solver(np.diag([1.0, -1.0, 1.0]))

@@ -56,6 +56,8 @@ def cholesky_solver(A: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
     LAPACK itself: around small systems the checks of scipy.linalg cost more than the arithmetic.
     """
+    if not len(A):  # LAPACK refuses systems without unknowns
+        return lambda B: B.copy()
     potrf, potrs = (spotrf, spotrs) if A.dtype == np.float32 else (dpotrf, dpotrs)
     factor, failed = potrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
     if failed:
