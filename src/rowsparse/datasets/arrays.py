@@ -28,6 +28,8 @@ from rowsparse.datasets.base import (
 )
 
 SPARSE_SUFFIX = ".X.npz"
+# What zipfile and NumPy raise at a damaged file; NotImplementedError is zipfile's for a compression
+# method it does not know, which a flipped byte in the header looks like.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError)
 
 

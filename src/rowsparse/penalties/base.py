@@ -58,7 +58,7 @@ class Penalty(ABC):
 
 @dataclass(frozen=True)
 class RowPenalty(Penalty):
-    """``alpha * sum_j factors_j phi(size(w_j))``, where phi has an order p and size is a norm."""
+    """``alpha * sum_j factors_j phi(size(w_j))``, where phi(t) = t**p and size is a norm."""
 
     alpha: float = 1.0
     factors: np.ndarray | None = None  # None: all ones
@@ -85,18 +85,19 @@ class RowPenalty(Penalty):
     def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
         """The smallest rho per row at which ``prox_rows`` is zero."""
 
-    @abstractmethod
     def phi(self, t: np.ndarray) -> np.ndarray:
-        """The penalty of a row of size t, before alpha."""
+        """``t**p`` for sizes t >= 0; p = 0 counts the positive ones."""
+        return np.where(t > 0, t**self.p, 0.0)
 
-    @abstractmethod
     def dphi(self, t: np.ndarray) -> np.ndarray:
-        """Its derivative, for t > 0."""
+        """The derivative of phi."""
+        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
+            return self.p * t ** (self.p - 1)
 
     @property
-    @abstractmethod
     def convex(self) -> bool:
         """Whether phi is convex."""
+        return self.p == 1
 
     def with_alpha(self: P, alpha: float) -> P:
         """The same penalty at another strength."""

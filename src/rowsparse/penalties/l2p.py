@@ -14,17 +14,6 @@ from .base import RowNormPenalty
 class L2p(RowNormPenalty):
     """``alpha * sum_j factors_j |w_j|_2**p``; p = 0 counts the nonzero rows."""
 
-    @property
-    def convex(self) -> bool:
-        return self.p == 1
-
-    def phi(self, t: np.ndarray) -> np.ndarray:
-        return np.where(t > 0, t**self.p, 0.0)
-
-    def dphi(self, t: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
-            return self.p * t ** (self.p - 1)
-
     def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
         return maps.shrink(z, rho, self.p)
 

@@ -21,17 +21,6 @@ class LpInf(RowPenalty):
 
     clipped: ClassVar[bool] = True
 
-    @property
-    def convex(self) -> bool:
-        return self.p == 1
-
-    def phi(self, t: np.ndarray) -> np.ndarray:
-        return np.where(t > 0, t**self.p, 0.0)
-
-    def dphi(self, t: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
-            return self.p * t ** (self.p - 1)
-
     def sizes(self, W: np.ndarray) -> np.ndarray:
         return np.abs(W).max(axis=1, initial=0.0)
 

@@ -15,7 +15,19 @@ from .kernels import check_kernel
 from .margin import MarginClassifier, check_norm, check_run
 
 
-class ProbitSelector(MarginClassifier):
+class Probabilities:
+    """Of a classifier whose decision function is the argument of Phi."""
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, in the order of ``classes_``."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """Their logarithms, finite however sure the model is."""
+        return log_probabilities(self.decision_function(X))  # type: ignore[attr-defined]
+
+
+class ProbitSelector(Probabilities, MarginClassifier):
     r"""Probit regression that uses few features, by EM (Huang, King & Lyu 2008).
 
     The model is ``P(y = 1 | x) = Phi(x'w + b)``. For ``norm`` = p in (0, 2] the EM steps minimise,
@@ -87,14 +99,6 @@ class ProbitSelector(MarginClassifier):
         """The gamma of the fit."""
         return 2 / self.C_
 
-    def predict_proba(self, X):
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X):
-        """Their logarithms, finite however sure the model is."""
-        return log_probabilities(self.decision_function(X))
-
     def _check(self) -> None:
         check_norm(self.norm)
         check_number("gamma", self.gamma, 0.0, np.inf, low_open=True)
@@ -116,7 +120,7 @@ class ProbitSelector(MarginClassifier):
         )
 
 
-class ProbitKernelClassifier(KernelExpansion):
+class ProbitKernelClassifier(Probabilities, KernelExpansion):
     r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
 
     Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
@@ -147,14 +151,6 @@ class ProbitKernelClassifier(KernelExpansion):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-
-    def predict_proba(self, X):
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X):
-        """Their logarithms, finite however sure the model is."""
-        return log_probabilities(self.decision_function(X))
 
     def _check(self) -> None:
         check_norm(self.norm)
