@@ -15,15 +15,12 @@ def check_number(name: str, value, low: float, high: float, low_open: bool = Fal
     """A real number in a range."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     inside = real and (low < value if low_open else low <= value) and value <= high
-    if not inside or np.isnan(value) or (np.isinf(value) and not np.isinf(high)):
-        bracket = "(" if low_open else "["
-        span = (
-            f"{bracket}{low:g}, {high:g}]" if np.isfinite(high) else f"a finite number >= {low:g}"
-        )
-        raise _error(real, f"Expected {name} in {span}, got {name}={value!r}.")
-    if np.isinf(value):
-        raise ValueError(f"Expected {name} to be a finite number >= {low:g}, got {name}={value!r}.")
-    return float(value)
+    if inside and np.isfinite(value):
+        return float(value)
+    span = f"to be a finite number {'>' if low_open else '>='} {low:g}"
+    if np.isfinite(high):
+        span = f"in {'(' if low_open else '['}{low:g}, {high:g}]"
+    raise _error(real, f"Expected {name} {span}, got {name}={value!r}.")
 
 
 def _error(right_type: bool, message: str) -> Exception:
