@@ -17,9 +17,9 @@ PACKAGE = Path(rowsparse.__file__).parent
 # order is base first, then as listed; a folder that is not split up has one rank for all its files.
 RANKS = {
     "numerics.rows": 0.0, "numerics.threads": 0.0, "numerics.shrink": 0.1, "numerics.sweep": 0.1,
-    "numerics.compiling": 0.0, "numerics.clip": 0.05,
+    "numerics.compiling": 0.0, "numerics.clip": 0.05, "numerics.passes": 0.1,
     "numerics.differences": 0.1, "numerics.tables": 0.1, "numerics.smo": 0.1,
-    "numerics.machine": 0.15,
+    "numerics.machine": 0.15, "numerics.interior": 0.1,
     "numerics.margin": 0.12, "numerics.systems": 0.1, "numerics": 0.2, "values": 0.3,
     "designs.base": 1.0, "designs.dense": 1.1, "designs.sparse": 1.1, "designs.wrappers": 1.1,
     "designs.convert": 1.2, "designs": 1.3, "targets": 1.4,
@@ -35,7 +35,8 @@ RANKS = {
     "solvers.base": 3.0, "solvers.loop": 3.1, "solvers.local": 3.1, "solvers.descent": 3.2,
     "solvers.ridge": 3.1, "solvers.clipped": 3.15, "solvers.proximal_gradient": 3.2,
     "solvers.irls": 3.2, "solvers.block_descent": 3.3, "solvers.polish": 3.4,
-    "solvers.reweighted": 3.2, "solvers.reweighted_svm": 3.3, "solvers.probit_em": 3.3,
+    "solvers.reweighted": 3.2, "solvers.exchange": 3.25, "solvers.reweighted_svm": 3.3,
+    "solvers.probit_em": 3.3,
     "solvers.largest_norm": 3.3,
     "solvers.choose": 3.5, "solvers.starts": 3.5, "solvers": 3.6,
     "solvers.columns": 3.05, "solvers.newton": 3.05, "solvers.quadratic": 3.1, "solvers.refit": 3.1,

@@ -11,7 +11,9 @@ from sklearn.svm import SVC
 from rowsparse import ZeroNormSVC
 from rowsparse.designs import as_design
 from rowsparse.losses import HingeLoss, ProbitLoss
+from rowsparse.numerics import interior
 from rowsparse.numerics.margin import best_offset, by_features, by_samples, hinge_sum
+from rowsparse.solvers.exchange import exchanged
 from rowsparse.solvers.largest_norm import LargestNormLP
 from rowsparse.solvers.loop import run
 from rowsparse.solvers.probit_em import ProbitEM
@@ -286,6 +288,74 @@ def test_k_rows_by_elimination_and_along_C():
             assert found.converged
 
 
+def machine_value(X, y, C, columns):
+    """``C sum_i max(0, 1 - y_i f(x_i)) + |w|**2`` of SVC on some columns."""
+    machine = SVC(kernel="linear", C=C / 2, tol=1e-8).fit(X[:, columns], y)
+    slack = np.maximum(1 - y * machine.decision_function(X[:, columns]), 0)
+    return C * slack.sum() + (machine.coef_**2).sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_many_samples_no_exchange_of_two_features_lowers_the_value(seed):
+    X, y = two_classes(150, 9, seed)
+    k, C = 3, 1.0
+    found, last_C = solve_margin(problem(X, y, C, 0.0), ReweightedSVM(keep=k))
+    chosen = found.rows
+    assert (found.start, last_C, chosen.size) == ("exchanges", C, k)
+    reached = machine_value(X, y, C, chosen)
+    loss = C * hinge_sum(X @ found.W + found.intercept, y[:, None], np.ones(len(y)))
+    assert loss + (found.W**2).sum() == pytest.approx(reached, rel=1e-6)
+    for out in chosen:
+        for new in np.setdiff1d(np.arange(9), chosen):
+            trial = np.append(chosen[chosen != out], new)
+            assert machine_value(X, y, C, trial) >= (1 - 2e-4) * reached
+
+
+def test_exchanges_leave_free_features_in_and_forbidden_ones_out():
+    X, y = two_classes(150, 9)
+    f = np.ones(9)
+    f[0], f[8] = np.inf, 0.0  # the best one and the worst one
+    found, _ = solve_margin(problem(X, y, 1.0, 0.0, factors=f), ReweightedSVM(keep=3))
+    assert found.start == "exchanges"
+    assert 8 in found.rows
+    assert 0 not in found.rows
+
+
+def test_exchanges_that_were_not_all_tried_are_said():
+    X, y = two_classes(150, 9)
+    whole = problem(X, y, 1.0, 0.0)
+    _, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), lambda: True)
+    assert not all_tried
+    better, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), lambda: False)
+    assert all_tried
+    assert machine_value(X, y, 1.0, better) < machine_value(X, y, 1.0, [6, 7, 8])
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 0), (40, 3), (30, 60), (300, 48)])
+@pytest.mark.parametrize("few", [0, 100], ids=["numpy", "compiled"])
+def test_the_interior_point_of_few_columns_is_that_of_many(monkeypatch, n, m, few):
+    rng = np.random.default_rng(n + m)
+    B, F = rng.standard_normal((n, m)), np.column_stack([np.ones(n), rng.standard_normal(n)])
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[0], c = 1.0, rng.uniform(0.1, 2, n)
+    F = F[:, :1] if n < 10 else F
+    monkeypatch.setattr(interior, "FEW", few)
+    found = by_features(B, F, y, c)
+    other = by_samples(B @ B.T, F, y, c)
+    assert found.gap == pytest.approx(other.gap, abs=1e-7)
+    np.testing.assert_allclose(B.T @ (y * found.a), B.T @ (y * other.a), atol=1e-3)
+
+
+def test_the_loops_of_the_interior_point_run_uncompiled():
+    X, y = two_classes(25, 3)
+    M, c = y[:, None] * np.column_stack([X, np.ones(25)]), np.full(25, 0.5)
+    a, v, gap = interior._mehrotra(M, 3, c / 0.5, 0.5, 1e-8, 60, 4)
+    plain = by_samples(X @ X.T, np.ones((25, 1)), y, c)
+    assert gap <= 1e-8
+    np.testing.assert_allclose(0.5 * a, plain.a, atol=1e-4)
+    np.testing.assert_allclose(v, plain.v, atol=1e-4)
+
+
 def test_ctrl_c_and_time_limit_keep_the_best_point():
     X, y = two_classes(60, 40)
     whole = problem(X, y, 1.0, 0.5)
@@ -295,3 +365,16 @@ def test_ctrl_c_and_time_limit_keep_the_best_point():
     late = run(ReweightedSVM(time_limit=0.0), whole)
     assert late.status.value == "out of time"
     assert np.isfinite(late.objective)
+
+
+def test_ctrl_c_in_the_very_first_machine_is_an_interrupted_solution():
+    class Impatient(ReweightedSVM):
+        def image_of(self, problem, columns, scales, last):
+            raise KeyboardInterrupt
+
+    X, y = two_classes(60, 40)
+    whole = problem(X, y, 1.0, 0.5)
+    stopped = run(Impatient(), whole)
+    assert stopped.status.value == "interrupted"
+    assert not stopped.W.any()
+    assert stopped.objective == pytest.approx(60.0)  # C sum_i max(0, 1 - 0)

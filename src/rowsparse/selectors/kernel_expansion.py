@@ -77,7 +77,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
         if k is not None:
             k = at_most_usable(k, factors, "support vectors", "X has no more distinct points")
-        solution, _ = solve_margin(problem, self._expansion_solver(k))
+        solution, _ = solve_margin(problem, self._expansion_solver(k), thorough=False)
         say_how_it_ended(solution)
         self._set_fitted(X_used, rows, points, target, weights, problem, solution)
         return self

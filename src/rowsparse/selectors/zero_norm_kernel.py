@@ -111,7 +111,7 @@ class ZeroNormKernelSVC(KernelExpansion):
             problem, design=as_design(B), C=2 * float(self.refit_C), norm=2.0,
             factors=np.ones(B.shape[1]),
         )  # fmt: skip
-        found = run(ReweightedSVM(), plain, start="plain machine")  # type: ignore[arg-type]
+        found = run(ReweightedSVM(), plain, start="plain machine")
         return T @ found.W, found.intercept
 
     def _what_to_change(self) -> str:

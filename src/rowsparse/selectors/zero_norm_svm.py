@@ -35,8 +35,11 @@ class ZeroNormSVC(MarginClassifier):
         p above; 1 and less selects, the smaller the fewer.
     n_features_to_select : int, optional
         Exactly this many. The reweighting stops as soon as no more are left; if it ends with more,
-        C is lowered step by step (``C_`` is the last one). The weights that the k features have
-        then are kept, and the machine is solved on them.
+        C is lowered step by step (``C_`` is the last one; for norms below 1 each begins anew). The
+        weights that the k features have then are kept, and the machine is solved on them.
+        With ten samples or more per feature (and a norm below 1) C stays: the k largest are
+        exchanged one by one for others as long as that lowers the value of the plain machine
+        (norm 2) on k features, and this machine is the result.
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     multi_class : {"joint", "ovr"}
@@ -119,7 +122,7 @@ class ZeroNormSVC(MarginClassifier):
     def _solved(self, problem: MarginProblem, k: int | None) -> tuple[Solution, float]:
         if np.isfinite(problem.norm):
             return super()._solved(problem, k)
-        return run(LargestNormLP(), problem, start="linear program"), problem.C  # type: ignore[arg-type]
+        return run(LargestNormLP(), problem, start="linear program"), problem.C
 
     def _nothing_left(self) -> str:
         return (

@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..numerics.rows import nonzero_rows
 from ..problem import Problem
-from .base import Solver, State
+from .base import Solvable, Solver, State
 from .columns import orthonormal, without
 from .refit import refit
 
@@ -56,7 +56,7 @@ class ALM(Solver):
             return None
         return "ALM is for the constraint of at most k rows (TopKSelector), not for a penalty."
 
-    def attainable_tol(self, problem: Problem) -> float:
+    def attainable_tol(self, problem: Solvable) -> float:
         return max(1e-5, problem.attainable_violation) if self.refit else np.inf
 
     def start(self, problem: Problem, W: np.ndarray) -> _State:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.rows import largest, nonzero_rows, row_norms
 from ..numerics.threads import blas_threads_for
-from ..problem import Problem
+from ..problem import Evaluation, Problem
 from .base import Solver, State
 from .descent import descend
 from .local import GramModel, Model, SampleModel
@@ -22,6 +22,7 @@ SMALLEST_GROWTH = 10
 
 @dataclass
 class _State(State):
+    evaluation: Evaluation | None = None
     smoothing: float = 0.0
     working_set: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     G: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))

@@ -38,7 +38,7 @@ class LargestNormLP(Solver):
             return state
         objective = problem.objective(W)
         known = Certificate(objective, 0.0)  # HiGHS solves to optimality, 1e-7 by its own measure
-        return State(W, objective, 0.0, True, False, known)  # type: ignore[arg-type]
+        return State(W, objective, 0.0, True, False, known)
 
     def _program(self, problem: MarginProblem) -> np.ndarray | None:
         """Variables: per output q = w + t/f >= 0, intercept and slacks; then the bounds t."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import blas_threads_for
-from ..problem import Problem
 from ..results import Solution, Status, Step
-from .base import Solver, State
+from .base import Solvable, Solver, State
 
 S = TypeVar("S", bound=Solver)
 
@@ -43,7 +42,7 @@ class Deadline:
 
 def run(
     solver: Solver,
-    problem: Problem,
+    problem: Solvable,
     W0: np.ndarray | None = None,
     start: str = "given",
     nested: bool = False,
@@ -65,7 +64,7 @@ def run(
 
 
 def _iterate(
-    solver: Solver, problem: Problem, W0: np.ndarray, deadline: Deadline, nested: bool
+    solver: Solver, problem: Solvable, W0: np.ndarray, deadline: Deadline, nested: bool
 ) -> tuple[State, Status, list[Step]]:
     """Steps until something ends them."""
     status: Status | None = None

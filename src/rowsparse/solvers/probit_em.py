@@ -26,7 +26,7 @@ class ProbitEM(Reweighted):
     tol: float = 1e-4
     max_iter: int = 500
 
-    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
+    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
         Z = columns.matmul(last.rows) + last.intercept
         h, targets = problem.loss.majorizer(Z, problem.Y)
         outputs = [slice(None)] if problem.joint else [[k] for k in range(problem.Y.shape[1])]

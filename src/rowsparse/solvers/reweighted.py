@@ -125,6 +125,10 @@ class MarginProblem:
         """``C sum_i s_i loss``."""
         return self.C * len(Z) * self.loss.value(Z, self.Y)
 
+    def evaluate(self, W: np.ndarray) -> Certificate:
+        """The objective alone: the violation takes a step of a solver."""
+        return Certificate(self.objective(W), np.inf)
+
     def duality_gap(self, W: np.ndarray, certificate: Certificate) -> float | None:
         """F minus a lower bound on it where F is convex and multipliers are known.
 
@@ -232,7 +236,7 @@ class Reweighted(Solver):
     cut: bool = False
 
     @abstractmethod
-    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
+    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
         """Minimise the majorizer at ``last`` over the columns given, u = w / scale."""
 
     def supports(self, problem: Any) -> str | None:
@@ -251,10 +255,10 @@ class Reweighted(Solver):
         alive = usable[row_norms(W[usable]) > 0]
         if alive.size > np.count_nonzero(problem.free):
             columns = Columns.of(problem.design, alive)
-            return self._state(problem, columns, W[alive], W[-1])
-        columns, scales = Columns.of(problem.design, usable), _equal_scales(problem, usable)
+            return self._settled(problem, self._state(problem, columns, W[alive], W[-1]))
+        columns, scales = Columns.of(problem.design, usable), equal_scales(problem, usable)
         null = Image(np.zeros((usable.size, problem.Y.shape[1])), np.zeros(problem.Y.shape[1]))
-        image = self._image(problem, columns, scales, null)
+        image = self.image_of(problem, columns, scales, null)
         if self.keep is not None and usable.size <= self.keep:  # nothing has to go
             return self._state(problem, columns, image.rows, image.intercept, scales, image.dual)
         rows = image.rows
@@ -266,12 +270,13 @@ class Reweighted(Solver):
             if not columns.index.size:
                 return self._state(problem, columns, rows, image.intercept)
             scales = _scales(problem, columns.index, rows, norm)
-            image = self._image(problem, columns, scales, replace(image, rows=rows))
+            image = self.image_of(problem, columns, scales, replace(image, rows=rows))
         alive = _alive(problem, columns.index, image.rows)
         if self._too_few(alive):
             return self._frozen(problem, columns, rows, image)
         columns, rows = _without_dropped(problem, columns, image.rows, alive)
-        return self._state(problem, columns, rows, image.intercept, near=image.dual)
+        state = self._state(problem, columns, rows, image.intercept, near=image.dual)
+        return self._settled(problem, state)
 
     def _too_few(self, alive: np.ndarray) -> bool:
         """Whether no more than ``keep`` rows would survive."""
@@ -287,19 +292,22 @@ class Reweighted(Solver):
             return self._frozen(problem, state.columns, state.rows, state.image)
         columns, rows = _without_dropped(problem, state.columns, state.image.rows, alive)
         b, near = state.image.intercept, state.image.dual
-        new = self._state(problem, columns, rows, b, near=near)
-        if new.converged and self.keep is not None and (self.cut or problem.norm > 1):
-            return self._frozen(problem, new.columns, new.rows, new.image)
-        if new.converged and problem.norm < 1:
-            return self._without_twins(problem, new)
-        return new
+        return self._settled(problem, self._state(problem, columns, rows, b, near=near))
+
+    def _settled(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
+        """The state itself, or where it leads if more rows are alive than shall be."""
+        if not state.converged:
+            return state
+        if self.keep is not None and (self.cut or problem.norm > 1):
+            return self._frozen(problem, state.columns, state.rows, state.image)
+        return self._without_twins(problem, state) if problem.norm < 1 else state
 
     def _state(
         self, problem: MarginProblem, columns: Columns, rows, b, frozen=None, near=None
     ) -> ReweightedState:
         """The state at a point: its objective, its image, and how far apart the two are."""
         scales = _scales(problem, columns.index, rows) if frozen is None else frozen
-        image = self._image(problem, columns, scales, Image(rows, b, near))
+        image = self.image_of(problem, columns, scales, Image(rows, b, near))
         if not columns.index.size:  # only the intercept is left
             b = image.intercept
         Z = columns.matmul(rows) + b
@@ -325,13 +333,15 @@ class Reweighted(Solver):
         assert self.keep is not None
         index = columns.index
         alive = _alive(problem, index, image.rows)
-        now = np.where(alive, _parts(problem, index, image.rows), 0.0)
-        order = np.lexsort((index, -_parts(problem, index, rows), -now, ~problem.free[index]))
+        now = np.where(alive, parts_in_margins(problem, index, image.rows), 0.0)
+        order = np.lexsort(
+            (index, -parts_in_margins(problem, index, rows), -now, ~problem.free[index])
+        )
         mask = np.zeros(index.size, dtype=bool)
         mask[order[: self.keep]] = True
         columns, rows = columns.keep(mask), rows[mask]
         frozen = _scales(problem, columns.index, rows)
-        image = self._image(problem, columns, frozen, replace(image, rows=rows))
+        image = self.image_of(problem, columns, frozen, replace(image, rows=rows))
         return self._state(problem, columns, image.rows, image.intercept, frozen, image.dual)
 
     def _without_twins(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
@@ -350,7 +360,7 @@ class Reweighted(Solver):
         return self._state(problem, state.columns.keep(mask), rows[mask], state.W[-1])
 
 
-def _equal_scales(problem: MarginProblem, index: np.ndarray) -> np.ndarray:
+def equal_scales(problem: MarginProblem, index: np.ndarray) -> np.ndarray:
     f = problem.factors[index, None]
     return np.divide(1.0, np.sqrt(f), out=np.zeros_like(f), where=f > 0)
 
@@ -362,22 +372,22 @@ def _norms_on_the_way(norm: float) -> list[float]:
 def _scales(problem: MarginProblem, index: np.ndarray, rows: np.ndarray, norm=None) -> np.ndarray:
     """``|w_j|**((2-p)/2) / sqrt(f_j)``; rows without penalty have no scale (0)."""
     norm = problem.norm if norm is None else norm
-    return problem.magnitudes(rows) ** ((2 - norm) / 2) * _equal_scales(problem, index)
+    return problem.magnitudes(rows) ** ((2 - norm) / 2) * equal_scales(problem, index)
 
 
-def _parts(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def parts_in_margins(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """What each row contributes to the margins."""
     return row_norms(rows) * problem.sizes_of_columns[index]
 
 
 def _change(problem: MarginProblem, index: np.ndarray, rows, image) -> float:
-    largest = float(_parts(problem, index, rows).max(initial=0.0))
-    change = float(_parts(problem, index, image - rows).max(initial=0.0))
+    largest = float(parts_in_margins(problem, index, rows).max(initial=0.0))
+    change = float(parts_in_margins(problem, index, image - rows).max(initial=0.0))
     return change / largest if largest > 0 else 0.0
 
 
 def _alive(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    parts = _parts(problem, index, rows)
+    parts = parts_in_margins(problem, index, rows)
     floor = max(DROP_BELOW * parts.max(initial=0.0), VANISHED)
     return (parts >= floor) | problem.free[index]
 

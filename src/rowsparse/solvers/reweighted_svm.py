@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..numerics.machine import solve_machine, way_for
-from ..results import Solution
+from ..numerics.rows import row_norms
+from ..results import Solution, Status
+from .exchange import exchanged, trusts_training_value
 from .loop import Deadline, run
 from .reweighted import Columns, Image, MarginProblem, Reweighted
 
@@ -23,12 +25,14 @@ class ReweightedSVM(Reweighted):
     Wide data go through the n x n Gram matrix of the scaled columns that are alive (moves of pairs
     from the last multipliers, refined to full precision), tall data through an interior point
     that is linear in n.
-    ``through`` names one of "pairs", "samples", "features" instead.
+    ``through`` names one of "pairs", "samples", "features" instead; without ``exact`` the interior
+    point ends at five digits of the objective.
     """
 
     through: str = "auto"
+    exact: bool = True
 
-    def _image(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
+    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
         n, c = problem.Y.shape
         costs = problem.C / 2 * problem.weights
         free = problem.free[columns.index]
@@ -45,28 +49,59 @@ class ReweightedSVM(Reweighted):
                 gram = columns.outer(scale**2)  # one for all outputs if they share the scales
             B = columns.dense()[:, used] * scale[used] if way == "features" else None
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            a, v = solve_machine(way, None if B is not None else gram, B, F, y, costs, near)
+            K = None if way == "features" else gram
+            a, v = solve_machine(way, K, B, F, y, costs, near, self.exact)
             dual[:, k] = y * a
             rows[free, k], b[k] = v[1:], v[0]
         rows += scales**2 * columns.rmatmul(dual)
         return Image(rows, b, 2 * dual)
 
 
-def solve_margin(problem: MarginProblem, solver: Reweighted) -> tuple[Solution, float]:
+def solve_margin(
+    problem: MarginProblem, solver: Reweighted, thorough: bool = True
+) -> tuple[Solution, float]:
     """The solution, and the C that belongs to it.
 
-    With ``keep=k`` C is lowered, each time from the last solution, until k rows are left:
-    reweighting removes rows but never brings one back, so the path goes down.
+    With ``keep=k`` C is lowered, each time from the last solution, until k rows are left. A
+    ``thorough`` search for p < 1, where it matters which rows are lost first, begins anew at the
+    plain machine for each C; and with many more samples than features the k largest rows at the
+    given C are exchanged instead.
     """
     deadline = Deadline(solver.time_limit)
-    solution = run(solver, problem, start="plain machine")  # type: ignore[arg-type]
+    thorough = thorough and problem.norm < 1
+    exchanges = thorough and solver.keep is not None and trusts_training_value(problem)
+    if exchanges and isinstance(solver, ReweightedSVM):
+        return _by_exchanges(problem, solver, deadline), problem.C
+    solution = run(solver, problem, start="plain machine")
     if solver.keep is None:
         return solution, problem.C
     for lowering in range(1, MAX_LOWERINGS + 1):
         if solution.rows.size <= solver.keep or not solution.converged:
             break
         problem = problem.with_C(LOWERING * problem.C)
-        warm = np.vstack([solution.W, solution.intercept])
         last = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
-        solution = run(last, problem, warm, "larger C")  # type: ignore[arg-type]
+        if thorough:
+            solution = run(last, problem, start="plain machine")
+        else:
+            warm = np.vstack([solution.W, solution.intercept])
+            solution = run(last, problem, warm, "larger C")
     return solution, problem.C
+
+
+def _by_exchanges(problem: MarginProblem, solver: ReweightedSVM, deadline: Deadline) -> Solution:
+    first = run(replace(solver, cut=True), problem, start="plain machine")
+    if not first.converged:
+        return first
+    never = np.isinf(problem.factors)
+    order = np.lexsort((-row_norms(first.W), ~problem.free, never))
+    chosen = np.sort(order[: solver.keep])
+    compare = replace(solver, exact=False)
+    chosen, all_tried = exchanged(problem, compare, chosen, deadline.passed)
+    elsewhere = np.full(never.size, np.inf)
+    elsewhere[chosen] = problem.factors[chosen]
+    last = replace(solver, time_limit=None)  # one machine on k columns
+    solution = run(last, replace(problem, factors=elsewhere), start="exchanges")
+    if all_tried:
+        return solution
+    ended = Status.TIME_LIMIT if deadline.passed() else Status.INTERRUPTED
+    return replace(solution, status=ended)

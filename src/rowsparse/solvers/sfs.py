@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..problem import Problem
-from .base import Solver, State
+from .base import Solvable, Solver, State
 
 POWER_STEPS = 50
 
@@ -38,7 +38,7 @@ class SFS(Solver):
             return "SFS is for the constraint of at most k rows (TopKSelector), not for a penalty."
         return None if problem.loss.quadratic else "SFS is for squared loss, r = 2."
 
-    def attainable_tol(self, problem: Problem) -> float:
+    def attainable_tol(self, problem: Solvable) -> float:
         return 1e3 * super().attainable_tol(problem)  # of the gradient: steps are shorter than it
 
     def start(self, problem: Problem, W: np.ndarray) -> _State:

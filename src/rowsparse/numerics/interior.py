@@ -1,0 +1,186 @@
+r"""The interior point of ``margin`` for few columns, compiled: there the calls of NumPy cost more
+than the arithmetic.
+
+With M = [V, A], V = y B and A = y F, the step (da, dv) of Newton's method
+
+    (unit V V' + D) da + A dv = right        A'da = -A'a
+
+is found from ``x = (unit V'da, dv)`` and a positive definite system of the size of the columns,
+
+    (M'D^-1 M + diag(1/unit, ..., 0)) x = M'D^-1 right + (0, A'a)        da = (right - M x) / D.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from .compiling import compile_cached, numba_tools
+
+STEP_BACK = 0.995  # of the way to the boundary
+TINY = 1e-15  # of the box: what rounding may not turn into zero
+FEW = 48  # columns up to which plain loops are as fast as BLAS
+REORDER = {"reassoc", "contract"}  # sums may be reordered, so that they run four at a time
+
+
+def suits(m: int) -> bool:
+    """Whether m columns are few, and there is a compiler."""
+    return m <= FEW and numba_tools() is not None
+
+
+def few_columns(
+    V: np.ndarray, A: np.ndarray, c: np.ndarray, tol: float, max_steps: int, patience: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Multipliers, coefficients of the free columns, and the gap as a fraction of the objective."""
+    unit = float(c.max())
+    M = np.hstack([V, A])
+    a, v, gap = _kernel()(M, V.shape[1], c / unit, unit, tol, max_steps, patience)
+    return unit * a, v, gap
+
+
+def _mehrotra(M, m, c, unit, tol, max_steps, patience):
+    """Predictor and corrector; a in units of the largest c. Returns the point of smallest gap."""
+    n, columns = M.shape
+    a, low, high, x = c / 2, np.ones(n), np.ones(n), np.zeros(columns)
+    da, dlow, dhigh, right = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    per_a, per_room, per_D = np.empty(n), np.empty(n), np.empty(n)  # multiplied, not divided by
+    G, rhs, step = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
+    best_a, best_v, best_gap, since_best = a.copy(), x[m:].copy(), math.inf, 0
+    for _ in range(max_steps):
+        column_sums(M, a, rhs)
+        for j in range(m):
+            x[j] = unit * rhs[j]
+        quadratic, primal, total, products, infeasible = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            z, room = row_product(M, i, x), max(c[i] - a[i], TINY * c[i])
+            primal += c[i] * max(1.0 - z, 0.0)
+            total += a[i]
+            products += low[i] * a[i] + high[i] * room
+            right[i] = 1.0 - z + low[i] - high[i]
+            per_a[i], per_room[i] = 1.0 / a[i], 1.0 / room
+            per_D[i] = 1.0 / (low[i] * per_a[i] + high[i] * per_room[i])
+        for j in range(m):
+            quadratic += x[j] * rhs[j] / 2.0
+        for j in range(m, columns):
+            infeasible = max(infeasible, abs(rhs[j]))
+        primal += quadratic
+        gap = (abs(primal - total + quadratic) + infeasible) / max(abs(primal), 1e-300)
+        since_best += 1
+        if gap < best_gap:
+            best_a[:], best_v[:], best_gap, since_best = a, x[m:], gap, 0
+        if gap <= tol or since_best == patience:
+            break
+        normal_matrix(M, per_D, m, unit, G)
+        if not factorised(G):
+            break
+        mu, target, longest = products / (2.0 * n), 0.0, 1.0
+        da[:], dlow[:], dhigh[:] = 0.0, 0.0, 0.0  # the predictor has no second order
+        for corrector in (False, True):
+            for i in range(n):  # what low a and high (c - a) shall change by, then the right side
+                dlow[i] = target - low[i] * a[i] - dlow[i] * da[i]
+                dhigh[i] = target - high[i] * max(c[i] - a[i], TINY * c[i]) + dhigh[i] * da[i]
+                da[i] = (right[i] + dlow[i] * per_a[i] - dhigh[i] * per_room[i]) * per_D[i]
+            column_sums(M, da, step)
+            for j in range(m, columns):
+                step[j] += rhs[j]
+            substituted(G, step)
+            longest = directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh)
+            if not corrector:
+                left = 0.0
+                for i in range(n):
+                    moved = a[i] + longest * da[i]
+                    left += (low[i] + longest * dlow[i]) * moved
+                    left += (high[i] + longest * dhigh[i]) * (c[i] - moved)
+                target = mu * (left / (2.0 * n) / mu) ** 3
+        length = STEP_BACK * longest
+        for i in range(n):
+            a[i] += length * da[i]
+            low[i] += length * dlow[i]
+            high[i] += length * dhigh[i]
+        for j in range(m, columns):
+            x[j] += length * step[j]
+        if not math.isfinite(a.sum()):
+            break
+    return best_a, best_v, best_gap
+
+
+def directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh):
+    """The step of a and of its multipliers, from their right sides, in place; returns the longest
+    part of it, at most 1, that keeps a in the box and the multipliers positive."""
+    fastest = 1.0  # of what falls to zero, per unit of its distance
+    for i in range(len(da)):
+        da[i] -= row_product(M, i, step) * per_D[i]
+        dlow[i] = (dlow[i] - low[i] * da[i]) * per_a[i]
+        dhigh[i] = (dhigh[i] + high[i] * da[i]) * per_room[i]
+        fastest = max(fastest, max(-da[i] * per_a[i], da[i] * per_room[i]))
+        fastest = max(fastest, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
+    return 1.0 / fastest
+
+
+def column_sums(M, weights, out):
+    """M'weights."""
+    out[:] = 0.0
+    for i in range(M.shape[0]):
+        for j in range(M.shape[1]):
+            out[j] += weights[i] * M[i, j]
+
+
+def row_product(M, i, x):
+    """The product of row i of M with x."""
+    z = 0.0
+    for j in range(x.size):
+        z += M[i, j] * x[j]
+    return z
+
+
+def normal_matrix(M, per_D, m, unit, G):
+    """``M'D^-1 M + diag(1/unit, ..., 0)``, its lower triangle."""
+    G[:] = 0.0
+    for i in range(M.shape[0]):
+        for j in range(M.shape[1]):
+            scaled = M[i, j] * per_D[i]
+            for k in range(j + 1):
+                G[j, k] += scaled * M[i, k]
+    for j in range(m):
+        G[j, j] += 1.0 / unit
+
+
+def factorised(G):
+    """Cholesky's factor in place of the lower triangle; False if G is not positive definite."""
+    for j in range(len(G)):
+        for k in range(j + 1):
+            left = G[j, k]
+            for t in range(k):
+                left -= G[j, t] * G[k, t]
+            if k < j:
+                G[j, k] = left / G[k, k]
+            elif left > 0.0:
+                G[j, j] = math.sqrt(left)
+            else:
+                return False
+    return True
+
+
+def substituted(L, x):
+    """Solve ``L L'x = x`` in place."""
+    for j in range(len(L)):
+        for t in range(j):
+            x[j] -= L[j, t] * x[t]
+        x[j] /= L[j, j]
+    for j in range(len(L) - 1, -1, -1):
+        for t in range(j + 1, len(L)):
+            x[j] -= L[t, j] * x[t]
+        x[j] /= L[j, j]
+
+
+@cache
+def _kernel():
+    """Compiled where numba is there; the same source without it."""
+    tools = numba_tools()
+    if tools is None:
+        return _mehrotra
+    for helper in (column_sums, row_product, normal_matrix, factorised, substituted, directions):
+        tools.register_jitable(fastmath=REORDER)(helper)
+    return compile_cached(tools, _mehrotra, fastmath=REORDER)
