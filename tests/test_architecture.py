@@ -37,7 +37,7 @@ RANKS = {
     "solvers.irls": 3.2, "solvers.block_descent": 3.3, "solvers.polish": 3.4,
     "solvers.reweighted": 3.2, "solvers.exchange": 3.25, "solvers.reweighted_svm": 3.3,
     "solvers.probit_em": 3.3,
-    "solvers.largest_norm": 3.3,
+    "solvers.largest_norm": 3.3, "solvers.absolute_norm": 3.3,
     "solvers.choose": 3.5, "solvers.starts": 3.5, "solvers": 3.6,
     "solvers.columns": 3.05, "solvers.newton": 3.05, "solvers.quadratic": 3.1, "solvers.refit": 3.1,
     "solvers.forward": 3.2, "solvers.splice": 3.3,

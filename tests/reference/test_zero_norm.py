@@ -13,6 +13,7 @@ from rowsparse.designs import as_design
 from rowsparse.losses import HingeLoss, ProbitLoss
 from rowsparse.numerics import interior
 from rowsparse.numerics.margin import best_offset, by_features, by_samples, hinge_sum
+from rowsparse.solvers.absolute_norm import AbsoluteNormLP
 from rowsparse.solvers.exchange import exchanged
 from rowsparse.solvers.largest_norm import LargestNormLP
 from rowsparse.solvers.loop import run
@@ -146,6 +147,37 @@ def test_norm_one_reaches_the_linear_program(C, shape):
     assert found.converged or found.relative_gap <= 1e-4
     assert -1e-9 <= found.objective / optimum - 1 <= 1e-4
     assert found.objective - found.gap <= optimum * (1 + 1e-7)  # the gap bounds the optimum
+
+
+@pytest.mark.parametrize("C", [0.002, 0.2, 1.0, 20.0])
+@pytest.mark.parametrize("shape", [(30, 300), (80, 10)], ids=["wide", "tall"])
+def test_norm_one_by_linear_programs_is_cvxpys_optimum(C, shape):
+    X, y = two_classes(*shape)
+    rng = np.random.default_rng(1)
+    s, f = rng.uniform(0.2, 2, len(y)), rng.uniform(0.5, 2, X.shape[1])
+    f[3], f[4] = 0.0, np.inf
+    found = run(AbsoluteNormLP(), problem(X, y, C, 1.0, s, f))
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    slack = cp.pos(1 - cp.multiply(y, X @ w + b))
+    penalty = 2 * cp.norm1(cp.multiply(np.where(np.isinf(f), 0.0, f), w))
+    optimum = cp.Problem(cp.Minimize(C * s @ slack + penalty), [w[4] == 0]).solve(solver="CLARABEL")
+    assert found.converged
+    assert found.objective == pytest.approx(optimum, rel=1e-6)
+    assert found.relative_gap <= 1e-9
+    assert not found.W[4].any()
+
+
+def test_norm_one_of_a_machine_per_class_is_that_of_each_alone():
+    X, y = two_classes(60, 12)
+    Y = np.column_stack([y, np.where(X[:, 3] > 0, 1.0, -1.0)])
+    both = run(AbsoluteNormLP(), problem(X, Y, 1.0, 1.0, joint=False))
+    assert both.objective == pytest.approx(l1_optimum(X, y, 1.0) + l1_optimum(X, Y[:, 1], 1.0))
+
+
+def test_the_classifier_of_norm_one_is_exact_by_default():
+    X, y = two_classes(60, 200)
+    machine = ZeroNormSVC(norm=1.0, standardize=False).fit(X, y)
+    assert machine.solution_.objective == pytest.approx(l1_optimum(X, y, 1.0), rel=1e-6)
 
 
 @pytest.mark.parametrize("C", [0.01, 0.1, 1.0])

@@ -7,6 +7,7 @@ import numpy as np
 from ..inputs import check_number
 from ..losses import HingeLoss
 from ..results import Solution
+from ..solvers.absolute_norm import AbsoluteNormLP
 from ..solvers.largest_norm import LargestNormLP
 from ..solvers.loop import run
 from ..solvers.reweighted import MarginProblem
@@ -23,7 +24,7 @@ class ZeroNormSVC(MarginClassifier):
         C sum_i s_i max(0, 1 - y_i (x_i'w + b)) + (2/p) sum_j f_j |w_j|**p
 
     by solving ``min C sum_i s_i xi_i + sum_j f_j w_j**2 / |w_j^old|**(2-p)`` again and again, which
-    never increases it; p = 0 iterates the same and ends where the second term counts the nonzero
+    never increases it (small problems of p = 1 are linear programs, exact whatever ``tol`` is); p = 0 iterates the same and ends where the second term counts the nonzero
     w_j. p = 2 is ``SVC(kernel="linear", C=C/2)``; p = inf minimises
     ``C sum_i s_i xi_i + max_j f_j |w_j|``.
 
@@ -120,9 +121,11 @@ class ZeroNormSVC(MarginClassifier):
         return ReweightedSVM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)
 
     def _solved(self, problem: MarginProblem, k: int | None) -> tuple[Solution, float]:
-        if np.isfinite(problem.norm):
+        program = LargestNormLP() if np.isinf(problem.norm) else AbsoluteNormLP()
+        linear = program.supports(problem) is None and (k is None or np.isinf(problem.norm))
+        if not linear:
             return super()._solved(problem, k)
-        return run(LargestNormLP(), problem, start="linear program"), problem.C
+        return run(program, problem, start="linear program"), problem.C
 
     def _nothing_left(self) -> str:
         return (
