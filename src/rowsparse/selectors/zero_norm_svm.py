@@ -24,9 +24,9 @@ class ZeroNormSVC(MarginClassifier):
         C sum_i s_i max(0, 1 - y_i (x_i'w + b)) + (2/p) sum_j f_j |w_j|**p
 
     by solving ``min C sum_i s_i xi_i + sum_j f_j w_j**2 / |w_j^old|**(2-p)`` again and again, which
-    never increases it (small problems of p = 1 are linear programs, exact whatever ``tol`` is); p = 0 iterates the same and ends where the second term counts the nonzero
-    w_j. p = 2 is ``SVC(kernel="linear", C=C/2)``; p = inf minimises
-    ``C sum_i s_i xi_i + max_j f_j |w_j|``.
+    never increases it (small problems of p = 1 are linear programs, exact whatever ``tol`` is);
+    p = 0 iterates the same and ends where the second term counts the nonzero w_j. p = 2 is
+    ``SVC(kernel="linear", C=C/2)``; p = inf minimises ``C sum_i s_i xi_i + max_j f_j |w_j|``.
 
     Parameters
     ----------
