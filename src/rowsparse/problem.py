@@ -105,16 +105,23 @@ class Problem:
         (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
         """
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
-            return self.evaluate_residual(W, self.design.matmul(W) - self.Y, smoothing)
+            E = self.design.matmul(W) - self.Y
+            if self.loss.quadratic and np.array_equal(W, self.null_weights):
+                return self._evaluation(W, E, smoothing, self.null_gradient)
+            return self.evaluate_residual(W, E, smoothing)
 
     def evaluate_residual(
         self, W: np.ndarray, E: np.ndarray, smoothing: float | None = None
     ) -> Evaluation:
         """``evaluate(W)`` where the residual E = X W - Y is already known."""
+        return self._evaluation(W, E, smoothing, None)
+
+    def _evaluation(self, W, E, smoothing: float | None, gradient: np.ndarray | None) -> Evaluation:
+        """``gradient`` where it is known already, and a pass over X where it is not."""
         smoothing = self.smoothing_floor if smoothing is None else smoothing
-        loss = self.loss.smoothed(smoothing)
-        h = loss.residual_weights(E)
-        gradient = self.design.rmatmul(E * (h / len(E))[:, None])
+        h = self.loss.smoothed(smoothing).residual_weights(E)
+        if gradient is None:
+            gradient = self.design.rmatmul(E * (h / len(E))[:, None])
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
         objective = self.loss.value_of_residual(E) + self.penalty.value(W)
@@ -195,6 +202,9 @@ class Problem:
     @cached_property
     def null_gradient(self) -> np.ndarray:
         """Gradient of the loss at the null model."""
+        plain = self.loss.quadratic and self.loss.sample_weight is None
+        if plain and not self.null_weights.any():  # a product that the design may have kept
+            return self.design.rmatmul(self.Y) / -len(self.Y)
         return self.gradient(self.null_weights, self.smoothing_floor)
 
     def alpha_max(self) -> float:

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from rowsparse.designs import Standardized, Subset, WithConstant, as_design, base, dense
+from rowsparse.numerics import passes
 
 N, D = 23, 9
 
@@ -204,6 +205,16 @@ def test_gram_of_one_set_of_columns(pair, rows, centred):
     pair.same(pair.design.gram(rows, rows.copy(), pair.weights, centers) - G, 0.0)
 
 
+@pytest.mark.parametrize("size", [1.0, 0.3])
+def test_gram_with_equal_weights(pair, size):
+    d = pair.matrix.shape[1]
+    rows, columns, weights = np.arange(d), np.array([0, 4, 2]), np.full(N, size)
+    expected = size * pair.matrix.T @ pair.matrix
+    scale = np.abs(expected).max()
+    pair.same(pair.design.gram(rows, rows, weights) / scale, expected / scale)
+    pair.same(pair.design.gram(rows, columns, weights) / scale, expected[:, columns] / scale)
+
+
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize(("rows", "columns"), [([0, 4], [1, 2, 7]), ([-1], [0, 2]), ([2, 1], [-1])])
 def test_gram_between_two_sets_of_columns(pair, rows, columns, centred):
@@ -273,6 +284,47 @@ def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_p
     np.testing.assert_allclose(both.design.outer(q), (A * q) @ A.T, rtol=1e-10, atol=1e-8)
     expected = both.weights @ (A - both.centers) ** 2
     np.testing.assert_allclose(both.design.squares(both.weights, both.centers), expected)
+
+
+# -- passes of our own ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_passes(monkeypatch):
+    """As if every matrix were large enough for them."""
+    monkeypatch.setattr(passes, "WORTH", 0)
+    monkeypatch.setattr(dense, "_WORTH_COMBINING", 0)
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F", "C"])
+def test_products_by_own_passes(storage, wrapper, tmp_path):
+    X = numbers(d=21).astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    R = np.random.default_rng(2).standard_normal((N, 3))
+    W = np.zeros((both.matrix.shape[1], 3))
+    W[[1, 6, -1]] = 0.5
+    both.same(both.design.rmatmul(R), both.matrix.T @ R)
+    both.same(both.design.matmul(W), both.matrix @ W)
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "C", "csc array"])
+def test_what_is_expected_changes_no_result(storage, wrapper, tmp_path):
+    X = numbers().astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    Y = np.random.default_rng(2).standard_normal((N, 3))
+    base_design = both.design
+    while hasattr(base_design, "base"):
+        base_design = base_design.base
+    assert base_design.expect(Y) == (storage == "F")
+    for R in (Y, Y.copy(), 2 * Y):
+        both.same(both.design.rmatmul(R), both.matrix.T @ R)
+    result = base_design.rmatmul(Y)
+    result += 1.0  # belongs to the caller
+    both.same(both.design.rmatmul(Y), both.matrix.T @ Y)
+    ones = np.ones(N)
+    both.same(base_design.squares(2 * ones) / (1 + 2 * ones @ X**2), 1 - 1 / (1 + 2 * ones @ X**2))
 
 
 # -- columns far from zero ------------------------------------------------------------------------

@@ -90,3 +90,25 @@ def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
         whole = Problem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
         tops += [whole.alpha_max(), Problem.build(design, Y, whole.loss, L2p(p=p)).alpha_max()]
     assert max(tops) <= 4 * min(tops)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("factored", [False, True])
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_the_null_model_is_evaluated_like_any_other(r, factored, weighted):
+    problem = Case(r=r, weighted=weighted, factored=factored).problem
+    W = problem.null_weights
+    E = problem.design.matmul(W) - problem.Y
+    found, expected = problem.evaluate(W), problem.evaluate_residual(W, E)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-12)
+    np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-13)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-12)
+
+
+def test_the_null_model_of_a_problem_without_free_rows_is_evaluated_from_the_target():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((20, 6)), rng.standard_normal((20, 3))
+    problem = Problem(as_design(X), Y, ResidualLoss(2.0), L2p(alpha=0.1, p=1.0))
+    expected = -X.T @ Y / 20
+    np.testing.assert_allclose(problem.evaluate(np.zeros((6, 3))).gradient, expected, atol=1e-14)
+    np.testing.assert_allclose(problem.with_alpha(0.2).null_gradient, expected, atol=1e-14)

@@ -11,7 +11,7 @@ from rowsparse.numerics.clip import clip_rows
 from rowsparse.numerics.shrink import shrink_rows
 
 POWERS = [0.0, 0.25, 0.5, 1.0]
-SHAPES = [(40, 12, 1), (40, 12, 3), (15, 30, 2)]
+SHAPES = [(40, 12, 1), (40, 12, 3), (15, 30, 2), (1, 5, 2), (23, 13, 11), (30, 3, 26)]
 ALWAYS, NEVER = 0, 10**9
 
 
@@ -100,6 +100,39 @@ def test_compiled_equals_plain_source(monkeypatch, way, shape, p, clipped):
     fast, slow = both_ways(monkeypatch, lambda: getattr(data, way)(p, n_sweeps=3))
     for a, b in zip(fast, slow, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0])
+@pytest.mark.parametrize("batch", [1, 2, 3, 4, 7])
+def test_the_size_of_a_batch_changes_nothing_but_rounding(batch, p):
+    data = Data(23, 14, 9)
+    expected = data.by_gram(p, n_sweeps=3)[0]
+    W, Q = data.W0.copy(order="F"), np.asfortranarray(data.G @ data.W0 - data.B)
+    sweep._sweep_gram(
+        data.G, Q.T, W.T, data.strength, p, data.rows, 3, 0.0, space=None, batch=batch
+    )
+    np.testing.assert_allclose(W, expected, atol=1e-12)
+    np.testing.assert_allclose(Q, data.G @ W - data.B, atol=1e-12)
+    W, R = data.W0.copy(order="F"), np.asfortranarray(data.X @ data.W0 - data.Y)
+    L = np.diag(data.G).copy()
+    sweep._sweep_samples(
+        data.X.T, R.T, W.T, L, data.strength, p, data.rows, 3, 0.0, space=None, batch=batch
+    )
+    np.testing.assert_allclose(W, expected, atol=1e-12)
+    np.testing.assert_allclose(R, data.X @ W - data.Y, atol=1e-12)
+
+
+@pytest.mark.usefixtures("compiled_from")
+def test_a_move_too_small_to_count_leaves_row_and_residual_alone():
+    """Squares of 1e-165 underflow: a move without length, beside the real one of the first row."""
+    W, R = np.full((8, 3), 1e-165, order="F"), np.full((8, 3), 1e-165, order="F")
+    R[0] = 1.0
+    X, ones = np.asfortranarray(np.eye(8)), np.ones(8)
+    sweep.sweep_samples(X, R, W, ones, 0.1 * ones, 1.0, np.arange(8), 1, 0.0)
+    assert W[0].all()
+    assert (R[0] != 1.0).all()
+    np.testing.assert_array_equal(W[1:], 1e-165)
+    np.testing.assert_array_equal(R[1:], 1e-165)
 
 
 def test_compiled_code_is_really_used(monkeypatch):

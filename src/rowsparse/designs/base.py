@@ -36,6 +36,14 @@ class Design(ABC):
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
         """Column sums ``sum_i weights_i (x_ij - centers_j)**2``; centers default to zero."""
 
+    def expect(self, Y: np.ndarray) -> bool:
+        """Say that both the plain sums of squares and ``rmatmul(Y)`` are going to be asked for.
+
+        A storage that gets both from one pass over X does so now, keeps them and returns True; the
+        very array Y must then be handed to ``rmatmul``, unchanged.
+        """
+        return False
+
     def means(self, weights: np.ndarray) -> np.ndarray:
         """Weighted column means."""
         return self.rmatmul(weights[:, None])[:, 0] / weights.sum()
@@ -53,12 +61,19 @@ class Design(ABC):
     ) -> np.ndarray:
         """``X_r' diag(weights) X_c`` of the centred columns, from dense blocks of them."""
         left = self._centred_block(rows, centers)
+        equal = bool(np.all(weights == weights[0]))  # then the product is weighted, not the block
         if rows is columns:  # one block: BLAS then does half the work (syrk)
-            left *= np.sqrt(weights)[:, None]
-            return left.T @ left
-        right = self._centred_block(columns, centers)
-        right *= weights[:, None]
-        return left.T @ right
+            if not equal:
+                left *= np.sqrt(weights)[:, None]
+            right = left
+        else:
+            right = self._centred_block(columns, centers)
+            if not equal:
+                right *= weights[:, None]
+        G = left.T @ right
+        if equal:
+            G *= weights[0]
+        return G
 
     def outer(self, weights: np.ndarray) -> np.ndarray:
         """``X diag(weights) X'`` (n x n, weights >= 0), summed over dense blocks of columns."""

@@ -6,11 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from ..numerics.passes import columns_times, combine_columns, worth_own_pass
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
 from .base import Design
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
+_WORTH_COMBINING = 10**6  # entries of the columns that a copy would hold
 
 
 class DenseDesign(Design):
@@ -21,15 +23,30 @@ class DenseDesign(Design):
         self.X = X if contiguous else np.ascontiguousarray(X)  # BLAS would copy at every product
         self.shape = X.shape
         self.dtype = X.dtype
+        self._expected: tuple[np.ndarray, np.ndarray] | None = None  # Y and X'Y
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(nonzero_rows(W))
-        if 4 * used.size < self.shape[1]:
-            return self.take(used) @ W[used]
-        return _product(self.X, W)
+        if 4 * used.size >= self.shape[1]:
+            return _product(self.X, W)
+        if self.shape[0] * used.size >= _WORTH_COMBINING and worth_own_pass(self.X, W.shape[1]):
+            return combine_columns(self.X, used, W[used])
+        return self.take(used) @ W[used]
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
+        if self._expected is not None and R is self._expected[0]:
+            return self._expected[1].copy()
+        if worth_own_pass(self.X, R.shape[1]):
+            return columns_times(self.X, R)
         return _product(self.X.T, R)
+
+    def expect(self, Y: np.ndarray) -> bool:
+        if self.dtype != np.float64 or not worth_own_pass(self.X, Y.shape[1]):
+            return False
+        squares = np.empty(self.shape[1])
+        self._expected = Y, columns_times(self.X, Y, squares)
+        self._plain_squares = squares  # in place of what would be computed at first use
+        return True
 
     def take(self, columns: np.ndarray) -> np.ndarray:
         if self.X.flags.f_contiguous:

@@ -5,9 +5,15 @@ row is its Euclidean norm or (``clipped``) its largest magnitude. The first keep
 gradient ``Q = G W - B`` of the quadratic up to date through the rows of G; the second keeps the
 weighted residual of the samples instead, for working sets too large for a Gram matrix.
 
-The loops are written once, in plain Python over NumPy rows. Small problems run them as they are;
-from ``COMPILED_FROM`` rows on numba compiles the same source (cached on disk, at first use and
-never at import). The choice depends on the size alone, so equal calls give equal bits.
+Row by row, such an update would fetch the whole gradient or residual for two operations per
+number. So ``BATCH`` rows share one pass over it: within a batch a row learns of the moves before it
+through the products ``x_j'x_k``, which the Gram matrix holds or which are computed once per call.
+This is the same sweep, up to rounding.
+
+The sweeps are written once, in plain Python over NumPy rows. Small problems run them as they are;
+from ``COMPILED_FROM`` rows on numba compiles the same source, with loops in place of NumPy's
+operations (cached on disk, at first use and never at import). The choice depends on the size
+alone, so equal calls give equal bits.
 """
 
 from __future__ import annotations
@@ -21,7 +27,8 @@ from .clip import clip_level, register_clip_level
 from .compiling import compile_cached, numba_tools
 
 COMPILED_FROM = 64
-_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+BATCH = 4  # rows that share one pass over the gradient or the residual
+_FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False):
@@ -31,7 +38,9 @@ def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False):
     ``sqrt(G_jj) |dw_j|``. Returns that largest move of the last sweep.
     """
     space = _space(W, clipped)
-    return _kernel(_sweep_gram, len(W))(G, Q.T, W.T, strength, p, rows, n_sweeps, tol, space)
+    kernel = _kernel(_sweep_gram, len(W))
+    batch = 1 if kernel is _sweep_gram else BATCH  # of plain Python it would save nothing
+    return kernel(G, Q.T, W.T, strength, p, rows, n_sweeps, tol, space, batch)
 
 
 def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False):
@@ -39,9 +48,9 @@ def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=
     rows = rows[curvature[rows] > 0.0]
     if not rows.size:
         return 0.0
-    kernel = _kernel(_sweep_samples, len(W))
     space = _space(W, clipped)
-    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol, space)
+    kernel = _kernel(_sweep_samples, len(W))
+    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol, space, BATCH)
 
 
 def _space(W, clipped):
@@ -50,8 +59,10 @@ def _space(W, clipped):
     return np.empty(W.shape[1]) if clipped else None
 
 
-def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space):
-    delta = np.empty(Wt.shape[0])
+def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
+    n_outputs = Wt.shape[0]
+    gradient, delta = np.empty(n_outputs), np.empty(n_outputs)
+    moves, movers, waiting = np.empty((batch, n_outputs)), np.empty(batch, np.int64), 0
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -59,40 +70,59 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space):
             curvature = G[j, j]
             if curvature <= 0.0:
                 continue
+            _gradient_of(j, G, Qt, moves, movers, waiting, gradient)
             if space is None:
-                size = _row_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta)
+                size = _row_step(Wt[:, j], gradient, curvature, strength[j], p, delta)
             else:
-                size = _clip_step(Wt[:, j], Qt[:, j], curvature, strength[j], p, delta, space)
+                size = _clip_step(Wt[:, j], gradient, curvature, strength[j], p, delta, space)
             if size > 0.0:
-                Wt[:, j] += delta
-                _add_outer(Qt, delta, G[j])
+                _add(Wt[:, j], delta)
+                _copy(delta, moves, waiting)
+                movers[waiting] = j
+                waiting += 1
                 moved = max(moved, math.sqrt(curvature) * size)
+                if waiting == batch:
+                    _add_outers(Qt, moves, G, movers)
+                    waiting = 0
         if moved <= tol:
             break
+    if waiting:
+        _add_outers(Qt, moves, G, movers[:waiting])
     return moved
 
 
-def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, space):
-    delta = np.empty(Wt.shape[0])
-    gradient = np.empty(Wt.shape[0])
+def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, space, batch):
+    n_outputs = Wt.shape[0]
+    products = np.empty((rows.size, batch))  # of the columns of X within a batch
+    known = np.zeros(rows.size, np.bool_)  # at the start of a batch: whether they are computed
+    gradients, moves = np.empty((batch, n_outputs)), np.empty((batch, n_outputs))
     moved = 0.0
-    known = False  # whether ``gradient`` is already that of the row whose turn it is
     for _ in range(n_sweeps):
         moved = 0.0
-        for position in range(rows.size):
-            j = rows[position]
-            if not known:
-                _rows_times(Rt, Xt[j], gradient)
-            if space is None:
-                size = _row_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta)
-            else:
-                size = _clip_step(Wt[:, j], gradient, curvatures[j], strength[j], p, delta, space)
-            known = size > 0.0
-            if known:  # one pass over the residual updates it and meets the next row
-                following = rows[(position + 1) % rows.size]
-                Wt[:, j] += delta
-                _add_outer_then_times(Rt, delta, Xt[j], Xt[following], gradient)
-                moved = max(moved, math.sqrt(curvatures[j]) * size)
+        for start in range(0, rows.size, batch):
+            names = rows[start : start + batch]
+            _rows_times(Xt, names, Rt, gradients)
+            any_moved = False
+            for b in range(names.size):
+                j, delta = names[b], moves[b]
+                w, gradient, curvature = Wt[:, j], gradients[b], curvatures[j]
+                if space is None:
+                    size = _row_step(w, gradient, curvature, strength[j], p, delta)
+                else:
+                    size = _clip_step(w, gradient, curvature, strength[j], p, delta, space)
+                if not size > 0.0:
+                    delta[:] = 0.0
+                else:
+                    any_moved = True
+                    if not known[start]:
+                        _products_within(Xt, names, products[start : start + batch])
+                        known[start] = True
+                    _add(Wt[:, j], delta)
+                    for later in range(b + 1, names.size):
+                        _add_scaled(gradients[later], delta, products[start + later, b])
+                    moved = max(moved, math.sqrt(curvature) * size)
+            if any_moved:
+                _add_outers(Rt, moves, Xt, names)
         if moved <= tol:
             break
     return moved
@@ -100,6 +130,17 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, spa
 
 def _row_step(w, gradient, curvature, strength, p, delta):
     """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
+    if w.size < 8:  # NumPy's operations cost as much as the loops over so many numbers
+        return _row_step_loops(w, gradient, curvature, strength, p, delta)
+    z = w - gradient / curvature
+    norm = math.sqrt(z @ z)
+    shrunk = _shrink_one(norm, strength / curvature, p)
+    z *= shrunk / norm if shrunk > 0.0 else 0.0
+    np.subtract(z, w, out=delta)
+    return math.sqrt(delta @ delta)
+
+
+def _row_step_loops(w, gradient, curvature, strength, p, delta):
     squares = 0.0
     for k in range(w.size):
         delta[k] = w[k] - gradient[k] / curvature
@@ -147,51 +188,164 @@ def _shrink_one(z, rho, p):
     return z * s
 
 
-def _add_outer(At, delta, row):
-    At += delta[:, None] * row
+def _gradient_of(j, G, Qt, moves, movers, waiting, out):
+    """Row j of the gradient, with the moves that Q does not hold yet."""
+    out[:] = Qt[:, j]
+    if waiting:
+        out += G[movers[:waiting], j] @ moves[:waiting]
 
 
-def _add_outer_loops(At, delta, row):
-    for k in range(delta.size):
-        for i in range(row.size):
-            At[k, i] += delta[k] * row[i]
-
-
-def _rows_times(At, row, out):
-    out[:] = At @ row
-
-
-def _rows_times_loops(At, row, out):
-    for k in range(At.shape[0]):
-        total = 0.0
-        for i in range(row.size):
-            total += At[k, i] * row[i]
+def _gradient_of_loops(j, G, Qt, moves, movers, waiting, out):
+    for k in range(out.size):
+        total = Qt[k, j]
+        for b in range(waiting):
+            total += G[movers[b], j] * moves[b, k]  # rows of G that stay in the cache
         out[k] = total
 
 
-def _add_outer_then_times(At, delta, row, following, out):
-    _add_outer(At, delta, row)
-    _rows_times(At, following, out)
+def _copy(source, matrix, row):
+    matrix[row] = source
 
 
-def _add_outer_then_times_loops(At, delta, row, following, out):
-    for k in range(0, delta.size - 1, 2):  # two outputs share what is loaded of the rows
-        first, second = 0.0, 0.0
+def _copy_loops(source, matrix, row):
+    for k in range(source.size):
+        matrix[row, k] = source[k]
+
+
+def _add(total, row):
+    total += row
+
+
+def _add_loops(total, row):
+    for k in range(total.size):
+        total[k] += row[k]
+
+
+def _add_scaled(total, row, factor):
+    total += factor * row
+
+
+def _add_scaled_loops(total, row, factor):
+    for k in range(total.size):
+        total[k] += factor * row[k]
+
+
+def _add_outers(At, moves, B, names):
+    """``At += sum_b moves[b] B[names[b]]'``: one pass over At for the whole batch."""
+    if names.size == 1:
+        At += moves[0][:, None] * B[names[0]]
+    else:
+        At += moves[: names.size].T @ B[names]
+
+
+def _add_outers_loops(At, moves, B, names):
+    if names.size == BATCH:
+        first, second, third, fourth = B[names[0]], B[names[1]], B[names[2]], B[names[3]]
+        for k in range(At.shape[0]):
+            row, a, b, c, d = At[k], moves[0, k], moves[1, k], moves[2, k], moves[3, k]
+            for i in range(row.size):
+                row[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
+    else:
+        for b in range(names.size):
+            single = B[names[b]]
+            for k in range(At.shape[0]):
+                row, a = At[k], moves[b, k]
+                for i in range(row.size):
+                    row[i] += a * single[i]
+
+
+def _products_within(B, names, out):
+    """``out[b, a] = B[names[b]]' B[names[a]]`` for a < b."""
+    out[:, : names.size] = B[names] @ B[names].T
+
+
+def _products_within_loops(B, names, out):
+    if names.size == BATCH:
+        first, second, third, fourth = B[names[0]], B[names[1]], B[names[2]], B[names[3]]
+        a = b = c = d = e = f = 0.0
+        for i in range(first.size):
+            a += second[i] * first[i]
+            b += third[i] * first[i]
+            c += third[i] * second[i]
+            d += fourth[i] * first[i]
+            e += fourth[i] * second[i]
+            f += fourth[i] * third[i]
+        out[1, 0], out[2, 0], out[2, 1], out[3, 0], out[3, 1], out[3, 2] = a, b, c, d, e, f
+    else:
+        for later in range(1, names.size):
+            row = B[names[later]]
+            for b in range(later):
+                other, total = B[names[b]], 0.0
+                for i in range(row.size):
+                    total += row[i] * other[i]
+                out[later, b] = total
+
+
+def _rows_times(B, names, At, out):
+    """``out[b, k] = B[names[b]]' At[k]``."""
+    out[: names.size] = B[names] @ At.T
+
+
+def _rows_times_loops(B, names, At, out):
+    if names.size == BATCH:
+        _four_rows_times(B[names[0]], B[names[1]], B[names[2]], B[names[3]], At, out)
+    else:
+        for b in range(names.size):
+            single = B[names[b]]
+            for k in range(At.shape[0]):
+                row, total = At[k], 0.0
+                for i in range(row.size):
+                    total += single[i] * row[i]
+                out[b, k] = total
+
+
+def _four_rows_times(first, second, third, fourth, At, out):
+    """Two outputs at a time: eight sums in registers, six loads for eight products."""
+    last = At.shape[0] - 1
+    for k in range(0, last, 2):
+        row, other = At[k], At[k + 1]
+        a = b = c = d = e = f = g = h = 0.0
         for i in range(row.size):
-            a = At[k, i] + delta[k] * row[i]
-            b = At[k + 1, i] + delta[k + 1] * row[i]
-            At[k, i] = a
-            At[k + 1, i] = b
-            first += a * following[i]
-            second += b * following[i]
-        out[k], out[k + 1] = first, second
-    if delta.size % 2:
-        k, total = delta.size - 1, 0.0
+            a += first[i] * row[i]
+            b += second[i] * row[i]
+            c += third[i] * row[i]
+            d += fourth[i] * row[i]
+            e += first[i] * other[i]
+            f += second[i] * other[i]
+            g += third[i] * other[i]
+            h += fourth[i] * other[i]
+        out[0, k], out[1, k], out[2, k], out[3, k] = a, b, c, d
+        out[0, k + 1], out[1, k + 1], out[2, k + 1], out[3, k + 1] = e, f, g, h
+    if last % 2 == 0:
+        row = At[last]
+        a = b = c = d = 0.0
         for i in range(row.size):
-            a = At[k, i] + delta[k] * row[i]
-            At[k, i] = a
-            total += a * following[i]
-        out[k] = total
+            a += first[i] * row[i]
+            b += second[i] * row[i]
+            c += third[i] * row[i]
+            d += fourth[i] * row[i]
+        out[0, last], out[1, last], out[2, last], out[3, last] = a, b, c, d
+
+
+# NumPy's way for plain Python, and the same in loops for the compiler; where these are short,
+# vector instructions only get in the way
+_OVER_OUTPUTS = {
+    _row_step: _row_step_loops,
+    _gradient_of: _gradient_of_loops,
+    _copy: _copy_loops,
+    _add: _add_loops,
+    _add_scaled: _add_scaled_loops,
+}
+_OVER_SAMPLES = {
+    _add_outers: _add_outers_loops,
+    _products_within: _products_within_loops,
+    _rows_times: _rows_times_loops,
+}
+
+
+def _always(loops):
+    """What numba's overload wants: a function of the types that returns an implementation."""
+    return lambda *types: loops
 
 
 def _kernel(function, n_rows):
@@ -208,13 +362,13 @@ def _compiled() -> dict:
     if tools is None:
         return {}
     fast = {"fastmath": _FASTMATH}
-    tools.overload(_add_outer, jit_options=fast)(lambda At, delta, row: _add_outer_loops)
-    tools.overload(_rows_times, jit_options=fast)(lambda At, row, out: _rows_times_loops)
-    tools.overload(_add_outer_then_times, jit_options=fast)(
-        lambda At, delta, row, following, out: _add_outer_then_times_loops
-    )
+    tools.register_jitable(**fast)(_four_rows_times)
+    for plain, loops in _OVER_OUTPUTS.items():
+        tools.overload(plain, strict=False)(_always(loops))
+    for plain, loops in _OVER_SAMPLES.items():
+        tools.overload(plain, jit_options=fast, strict=False)(_always(loops))
     register_clip_level(tools)
-    for function in (_shrink_one, _row_step, _clip_step):
+    for function in (_shrink_one, _clip_step):
         tools.register_jitable(function)
     kernels = (_sweep_gram, _sweep_samples)
     return {f.__name__: compile_cached(tools, f, _FASTMATH) for f in kernels}

@@ -40,6 +40,8 @@ class Data:
         weights = np.ones(n) if s is None else s
         means, scales = np.zeros(d), np.ones(d)
         moved = selector.fit_intercept or selector.standardize
+        if s is None and not moved:  # the null model is zero, its residual Y
+            design.expect(target.Y)
         sums = design.means(weights) if moved else design.squares(weights)
         if not np.isfinite(sums).all():  # asked of sums that are needed anyway: no pass of its own
             check_array(X, accept_sparse="csc", input_name="X", estimator=selector)

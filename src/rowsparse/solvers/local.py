@@ -148,8 +148,11 @@ class SampleModel:
         strength, p = penalty.strength(len(W)), penalty.p
         before = W.copy()
         moved = sweep_samples(X, E, W, L, strength, p, rows, n_sweeps, tol, penalty.clipped)
-        changed = np.flatnonzero((before != W).any(axis=1))
-        self.E += self.X[:, changed] @ (W[changed] - before[changed])
+        if self.root is not None and self.root.all():  # the sweep has kept every residual
+            np.divide(E, self.root, out=self.E)
+        else:
+            changed = np.flatnonzero(nonzero_rows(before != W))
+            self.E += self.X[:, changed] @ (W[changed] - before[changed])
         self._reweigh()
         return moved
 

@@ -62,13 +62,15 @@ def solve_margin(
 ) -> tuple[Solution, float]:
     """The solution, and the C that belongs to it.
 
-    With ``keep=k`` C is lowered, each time from the last solution, until k rows are left. A
-    ``thorough`` search for p < 1, where it matters which rows are lost first, begins anew at the
-    plain machine for each C; and with many more samples than features the k largest rows at the
-    given C are exchanged instead.
+    With ``keep=k`` C is lowered, each time from the last solution, until k rows are left. For
+    p < 1, where it matters which rows are lost first, a ``thorough`` search exchanges the k largest
+    rows at the given C instead, if there are many more samples than features; otherwise each C
+    begins anew at the plain machine. Several outputs go on from the last solution all the same:
+    the plain machines at a small C leave rows that serve one class only.
     """
     deadline = Deadline(solver.time_limit)
     thorough = thorough and problem.norm < 1
+    anew = thorough and problem.Y.shape[1] == 1
     exchanges = thorough and solver.keep is not None and trusts_training_value(problem)
     if exchanges and isinstance(solver, ReweightedSVM):
         return _by_exchanges(problem, solver, deadline), problem.C
@@ -80,7 +82,7 @@ def solve_margin(
             break
         problem = problem.with_C(LOWERING * problem.C)
         last = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
-        if thorough:
+        if anew:
             solution = run(last, problem, start="plain machine")
         else:
             warm = np.vstack([solution.W, solution.intercept])
