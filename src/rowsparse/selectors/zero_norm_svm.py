@@ -36,9 +36,9 @@ class ZeroNormSVC(MarginClassifier):
         p above; 1 and less selects, the smaller the fewer.
     n_features_to_select : int, optional
         Exactly this many. The reweighting stops as soon as no more are left; if it ends with more,
-        C is lowered step by step (``C_`` is the last one; with two classes and a norm below 1 each
-        begins anew). The weights that the k features have then are kept, and the machine is solved
-        on them.
+        C is lowered step by step (``C_`` is the last one; with two classes and a norm below 1 the
+        reweighting begins anew there). The weights that the k features have then are kept, and the
+        machine is solved on them.
         With ten samples or more per feature (and a norm below 1) C stays: the k largest are
         exchanged one by one for others as long as that lowers the value of the plain machine
         (norm 2) on k features, and this machine is the result.

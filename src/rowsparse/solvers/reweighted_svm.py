@@ -63,30 +63,33 @@ def solve_margin(
     """The solution, and the C that belongs to it.
 
     With ``keep=k`` C is lowered, each time from the last solution, until k rows are left. For
-    p < 1, where it matters which rows are lost first, a ``thorough`` search exchanges the k largest
-    rows at the given C instead, if there are many more samples than features; otherwise each C
-    begins anew at the plain machine. Several outputs go on from the last solution all the same:
-    the plain machines at a small C leave rows that serve one class only.
+    p < 1, where it matters which rows are lost first, a ``thorough`` search then begins anew at the
+    plain machine of that C; with many more samples than features it exchanges the k largest rows
+    at the given C instead. With several outputs nothing begins anew: their plain machines at a
+    small C leave rows that serve one class only.
     """
     deadline = Deadline(solver.time_limit)
-    thorough = thorough and problem.norm < 1
-    anew = thorough and problem.Y.shape[1] == 1
-    exchanges = thorough and solver.keep is not None and trusts_training_value(problem)
-    if exchanges and isinstance(solver, ReweightedSVM):
+    thorough = thorough and problem.norm < 1 and solver.keep is not None
+    if thorough and isinstance(solver, ReweightedSVM) and trusts_training_value(problem):
         return _by_exchanges(problem, solver, deadline), problem.C
-    solution = run(solver, problem, start="plain machine")
-    if solver.keep is None:
-        return solution, problem.C
+    solution, C = _along_C(problem, solver, deadline, warm=True)
+    if thorough and C < problem.C and solution.converged and problem.Y.shape[1] == 1:
+        return _along_C(problem.with_C(C), solver, deadline, warm=False)
+    return solution, C
+
+
+def _along_C(
+    problem: MarginProblem, solver: Reweighted, deadline: Deadline, warm: bool
+) -> tuple[Solution, float]:
+    """The first solution with at most ``keep`` rows on the way down from C, and its C."""
+    solution = run(deadline.limited(solver), problem, start="plain machine")
     for lowering in range(1, MAX_LOWERINGS + 1):
-        if solution.rows.size <= solver.keep or not solution.converged:
+        if solver.keep is None or solution.rows.size <= solver.keep or not solution.converged:
             break
         problem = problem.with_C(LOWERING * problem.C)
-        last = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
-        if anew:
-            solution = run(last, problem, start="plain machine")
-        else:
-            warm = np.vstack([solution.W, solution.intercept])
-            solution = run(last, problem, warm, "larger C")
+        next_solver = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
+        last = np.vstack([solution.W, solution.intercept]) if warm else None
+        solution = run(next_solver, problem, last, "larger C" if warm else "plain machine")
     return solution, problem.C
 
 
