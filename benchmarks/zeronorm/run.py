@@ -3,8 +3,8 @@
     python benchmarks/zeronorm/run.py            # everything -> RESULTS_zeronorm.md
     python benchmarks/zeronorm/run.py Colon      # one case, prints only
 
-Best of fifteen (five, where they take over a second; one, where it takes over five), wall and CPU. Data come from the folder
-ROWSPARSE_DATA (default: ../shared/data beside the repository).
+Best of fifteen (five, where they take over a second; one, where it takes over five), wall and CPU.
+Data come from the folder ROWSPARSE_DATA (default: ../shared/data beside the repository).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def measured(function, repeats: int = 15) -> tuple[float, float]:
         wall, cpu = time.perf_counter(), time.process_time()
         function()
         runs.append((time.perf_counter() - wall, time.process_time() - cpu))
-        if len(runs) >= 5 and sum(wall for wall, _ in runs) > 1 or runs[-1][0] > 5:
+        if runs[-1][0] > 5 or (len(runs) >= 5 and sum(wall for wall, _ in runs) > 1):
             break
     return min(runs)
 
@@ -100,7 +100,8 @@ def main(wanted: list[str]) -> None:
         "# Zero-norm classifiers: times",
         "",
         f"Written by `python benchmarks/zeronorm/run.py`; {platform.platform()}, {os.cpu_count()} "
-        f"cores, numpy {np.__version__}, scikit-learn {sklearn.__version__}. Best of five to fifteen.",
+        f"cores, numpy {np.__version__}, scikit-learn {sklearn.__version__}. "
+        "Best of five to fifteen.",
     ]
     for case, make in CASES.items():
         if wanted and not any(word.lower() in case.lower() for word in wanted):
