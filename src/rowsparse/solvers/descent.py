@@ -27,7 +27,8 @@ from .local import Model
 SWEEPS = 3
 QUICK = 0.3  # a round of sweeps that leaves less of the violation needs no Newton step
 NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
-SWEEP_SHARE = 1 / 6  # of a Newton step: what sweeps before it may cost
+SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
+LARGE = 1e8  # flops of a Newton step that is worth twice as many sweeps
 NEWTON_STEPS = 10
 CG_STEPS = 60
 PATIENCE = 20  # conjugate-gradient steps before the preconditioner is made anew
@@ -80,7 +81,8 @@ def _sweeps(model: Model, penalty: RowPenalty, n_rows: int) -> int:
         newton += newton_on_levels_flops(n_rows, model.W.shape[1])
     else:
         newton += model.newton_flops(n_rows)
-    return int(np.clip(SWEEP_SHARE * newton / model.sweep_flops(n_rows), 1, 50))
+    share = SWEEP_SHARE if newton < LARGE else 2 * SWEEP_SHARE
+    return int(np.clip(share * newton / model.sweep_flops(n_rows), 1, 50))
 
 
 def _violation(model: Model, penalty: RowPenalty) -> float:
