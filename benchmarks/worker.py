@@ -25,6 +25,7 @@ from ladder import RUNGS, first_passing_rung
 from memory import peak_bytes, reset_peak
 
 REPEATS = 3
+BRIEF = 0.2  # seconds: runs shorter than this are repeated three times as often
 SHORT = 2.0  # seconds: runs shorter than this are always repeated
 LONG = 20.0  # seconds: runs longer than this are never repeated
 CAPS_PER_CLIMB = 3  # a climb that has used this many caps starts no further rung
@@ -84,7 +85,7 @@ class Worker:
             tol = RUNGS[rung]
             W, wall = self.measure(tol)
             if wall < SHORT:
-                self.repeat(tol)
+                self.repeat(tol, wall)
             _, gap = objective.objective_and_gap(X, Y, W, alpha=self.task.alpha)
             walls[rung] = wall
             return gap
@@ -96,14 +97,14 @@ class Worker:
         except OutOfTime:
             return
         if rung is not None and SHORT <= walls[rung] < LONG:
-            self.repeat(RUNGS[rung])
+            self.repeat(RUNGS[rung], walls[rung])
 
     def fixed(self):
         """Each of the given tolerances."""
         for tol in self.job["tolerances"]:
             _, wall = self.measure(tol)
             if wall < LONG:
-                self.repeat(tol)
+                self.repeat(tol, wall)
 
     def peak(self):
         """Memory above what the process held when X was loaded and the library warm."""
@@ -162,8 +163,8 @@ class Worker:
     def disarm(self):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def repeat(self, tol):
-        for _ in range(REPEATS - 1):
+    def repeat(self, tol, wall):
+        for _ in range(REPEATS * (3 if wall < BRIEF else 1) - 1):
             self.measure(tol)
 
     def save(self, W, tol=0.0):

@@ -39,9 +39,9 @@ class ZeroNormSVC(MarginClassifier):
         C is lowered step by step (``C_`` is the last one; with two classes and a norm below 1 the
         reweighting begins anew there). The weights that the k features have then are kept, and the
         machine is solved on them.
-        With ten samples or more per feature (and a norm below 1) C stays: the k largest are
-        exchanged one by one for others as long as that lowers the value of the plain machine
-        (norm 2) on k features, and this machine is the result.
+        With ten samples or more per feature (a norm below 1, and not so many samples that it would
+        take long) C stays: the k largest are exchanged one by one for others as long as that lowers
+        the value of the plain machine (norm 2) on k features, and this machine is the result.
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     multi_class : {"joint", "ovr"}

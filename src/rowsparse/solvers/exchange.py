@@ -19,13 +19,18 @@ from .reweighted import Columns, Image, MarginProblem, Reweighted, equal_scales,
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 CANDIDATES = 8  # features that may leave, and that may come in, in each round
 WORTH_IT = 1e-4  # of the value
+MACHINE_STEPS = 20  # of the interior point, some n k**2 flops each
+AFFORDABLE = 1e9  # flops
 
 
-def trusts_training_value(problem: MarginProblem) -> bool:
-    """Whether samples outnumber features enough for exchanges to be more than chance."""
+def worth_exchanging(problem: MarginProblem, k: int) -> bool:
+    """Whether samples outnumber features enough for exchanges to be more than chance, and a round
+    of them takes seconds at most."""
     n_usable = np.count_nonzero(np.isfinite(problem.factors))
     n_samples = problem.weights.sum()  # a weight of 2 is a row repeated
-    return bool(n_samples >= SAMPLES_PER_FEATURE * n_usable)
+    machine = MACHINE_STEPS * n_samples * problem.Y.shape[1] * (k + 1.0) ** 2
+    affordable = CANDIDATES**2 * machine <= AFFORDABLE
+    return bool(affordable and n_samples >= SAMPLES_PER_FEATURE * n_usable)
 
 
 def exchanged(

@@ -9,7 +9,7 @@ import numpy as np
 from ..numerics.machine import solve_machine, way_for
 from ..numerics.rows import row_norms
 from ..results import Solution, Status
-from .exchange import exchanged, trusts_training_value
+from .exchange import exchanged, worth_exchanging
 from .loop import Deadline, run
 from .reweighted import Columns, Image, MarginProblem, Reweighted
 
@@ -69,8 +69,8 @@ def solve_margin(
     small C leave rows that serve one class only.
     """
     deadline = Deadline(solver.time_limit)
-    thorough = thorough and problem.norm < 1 and solver.keep is not None
-    if thorough and isinstance(solver, ReweightedSVM) and trusts_training_value(problem):
+    k, thorough = solver.keep, thorough and problem.norm < 1
+    if k and thorough and isinstance(solver, ReweightedSVM) and worth_exchanging(problem, k):
         return _by_exchanges(problem, solver, deadline), problem.C
     solution, C = _along_C(problem, solver, deadline, warm=True)
     if thorough and C < problem.C and solution.converged and problem.Y.shape[1] == 1:
