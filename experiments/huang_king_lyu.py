@@ -367,6 +367,12 @@ def dual_table(name: str, record: dict) -> str:
     return "\n".join(lines)
 
 
+def one_per_line(records: dict) -> str:
+    """As json, a line for each table."""
+    lines = [f"{json.dumps(key)}: {json.dumps(record)}" for key, record in records.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
     parts = {"features": (features, KS), "times": (times, KS), "dual": (dual, SPLITS)}
@@ -377,7 +383,7 @@ def main(arguments: list[str]) -> None:
                 len(arguments) < 2 or name in arguments[1:]
             ):
                 records[f"{part} {name}"] = json.loads(json.dumps(function(name)))
-                RECORDS.write_text(json.dumps(records, indent=1))
+                RECORDS.write_text(one_per_line(records))
                 print(part, name, "done", flush=True)
     (HERE / "huang_king_lyu.md").write_text(page(records))
 
