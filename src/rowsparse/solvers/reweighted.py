@@ -361,6 +361,7 @@ class Reweighted(Solver):
 
 
 def equal_scales(problem: MarginProblem, index: np.ndarray) -> np.ndarray:
+    """``1 / sqrt(f_j)``, those of the plain machine; 0 for rows without penalty."""
     f = problem.factors[index, None]
     return np.divide(1.0, np.sqrt(f), out=np.zeros_like(f), where=f > 0)
 
