@@ -52,21 +52,8 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
         column_sums(M, a, rhs)
         for j in range(m):
             x[j] = unit * rhs[j]
-        quadratic, primal, total, products, infeasible = 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(n):
-            z, room = row_product(M, i, x), max(c[i] - a[i], TINY * c[i])
-            primal += c[i] * max(1.0 - z, 0.0)
-            total += a[i]
-            products += low[i] * a[i] + high[i] * room
-            right[i] = 1.0 - z + low[i] - high[i]
-            per_a[i], per_room[i] = 1.0 / a[i], 1.0 / room
-            per_D[i] = 1.0 / (low[i] * per_a[i] + high[i] * per_room[i])
-        for j in range(m):
-            quadratic += x[j] * rhs[j] / 2.0
-        for j in range(m, columns):
-            infeasible = max(infeasible, abs(rhs[j]))
-        primal += quadratic
-        gap = (abs(primal - total + quadratic) + infeasible) / max(abs(primal), 1e-300)
+        loss, total = residuals(M, x, a, c, low, high, right, per_a, per_room, per_D)
+        gap = relative_gap(loss, total, x, rhs, m)
         since_best += 1
         if gap < best_gap:
             best_a[:], best_v[:], best_gap, since_best = a, x[m:], gap, 0
@@ -75,8 +62,8 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
         normal_matrix(M, per_D, m, unit, G)
         if not factorised(G):
             break
-        mu, target, longest = products / (2.0 * n), 0.0, 1.0
         da[:], dlow[:], dhigh[:] = 0.0, 0.0, 0.0  # the predictor has no second order
+        mu, target, longest = complementarity(a, c, low, high, da, dlow, dhigh, 0.0), 0.0, 1.0
         for corrector in (False, True):
             for i in range(n):  # what low a and high (c - a) shall change by, then the right side
                 dlow[i] = target - low[i] * a[i] - dlow[i] * da[i]
@@ -88,12 +75,8 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
             substituted(G, step)
             longest = directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh)
             if not corrector:
-                left = 0.0
-                for i in range(n):
-                    moved = a[i] + longest * da[i]
-                    left += (low[i] + longest * dlow[i]) * moved
-                    left += (high[i] + longest * dhigh[i]) * (c[i] - moved)
-                target = mu * (left / (2.0 * n) / mu) ** 3
+                left = complementarity(a, c, low, high, da, dlow, dhigh, longest)
+                target = mu * (left / mu) ** 3
         length = STEP_BACK * longest
         for i in range(n):
             a[i] += length * da[i]
@@ -104,6 +87,41 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
         if not math.isfinite(a.sum()):
             break
     return best_a, best_v, best_gap
+
+
+def residuals(M, x, a, c, low, high, right, per_a, per_room, per_D):
+    """Fills the right side of the first equation and the divisors; returns the hinge loss and the
+    sum of a."""
+    loss, total = 0.0, 0.0
+    for i in range(len(a)):
+        z, room = row_product(M, i, x), max(c[i] - a[i], TINY * c[i])
+        loss += c[i] * max(1.0 - z, 0.0)
+        total += a[i]
+        right[i] = 1.0 - z + low[i] - high[i]
+        per_a[i], per_room[i] = 1.0 / a[i], 1.0 / room
+        per_D[i] = 1.0 / (low[i] * per_a[i] + high[i] * per_room[i])
+    return loss, total
+
+
+def relative_gap(loss, total, x, sums, m):
+    """Of the point with M'a = sums; ``F'(y a) = 0`` belongs to it too."""
+    squared, infeasible = 0.0, 0.0
+    for j in range(m):
+        squared += x[j] * sums[j]
+    for j in range(m, len(x)):
+        infeasible = max(infeasible, abs(sums[j]))
+    primal = squared / 2.0 + loss
+    return (abs(primal - total + squared / 2.0) + infeasible) / max(abs(primal), 1e-300)
+
+
+def complementarity(a, c, low, high, da, dlow, dhigh, length):
+    """The mean product of a multiplier and what it holds back, after a part of the step."""
+    products = 0.0
+    for i in range(len(a)):
+        moved = a[i] + length * da[i]
+        products += (low[i] + length * dlow[i]) * moved
+        products += (high[i] + length * dhigh[i]) * (c[i] - moved)
+    return products / (2.0 * len(a))
 
 
 def directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh):
@@ -175,12 +193,18 @@ def substituted(L, x):
         x[j] /= L[j, j]
 
 
+HELPERS = (
+    residuals, relative_gap, complementarity, directions,
+    column_sums, row_product, normal_matrix, factorised, substituted,
+)  # fmt: skip
+
+
 @cache
 def _kernel():
     """Compiled where numba is there; the same source without it."""
     tools = numba_tools()
     if tools is None:
         return _mehrotra
-    for helper in (column_sums, row_product, normal_matrix, factorised, substituted, directions):
+    for helper in HELPERS:
         tools.register_jitable(fastmath=REORDER)(helper)
     return compile_cached(tools, _mehrotra, fastmath=REORDER)

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .interior import few_columns, suits
+from .interior import STEP_BACK, TINY, few_columns, suits
 from .systems import cholesky_solver
 
 MAX_STEPS = 60
-STEP_BACK = 0.995  # of the way to the boundary
 PATIENCE = 4  # steps without a smaller gap
 MAX_READINGS = 8  # of which multipliers are 0, c or between
 EXACT = 1e-10  # a gap that leaves about half as many digits of u
-TINY = 1e-15  # of the box: what rounding may not turn into zero
 
 
 def hinge_sum(Z: np.ndarray, Y: np.ndarray, c: np.ndarray) -> float:

@@ -65,14 +65,15 @@ def _columns_times(Xt, Rt, out, squares, piece):
             stop = min(start + piece, n)
             first, second = Xt[j, start:stop], Xt[j + 1, start:stop]
             third, fourth = Xt[j + 2, start:stop], Xt[j + 3, start:stop]
-            if squares.size:
-                _add_squares(first, second, third, fourth, squares[j : j + 4])
             for k in range(0, Rt.shape[0] - 1, 2):
                 one, two = Rt[k, start:stop], Rt[k + 1, start:stop]
                 _add_eight(first, second, third, fourth, one, two, out[j : j + 4, k : k + 2])
-            if Rt.shape[0] % 2:
-                k = Rt.shape[0] - 1
-                _add_four(first, second, third, fourth, Rt[k, start:stop], out[j : j + 4, k])
+            for b in range(4):  # what is left over, from the cache
+                column = Xt[j + b, start:stop]
+                if squares.size:
+                    squares[j + b] += _dot(column, column)
+                if Rt.shape[0] % 2:
+                    out[j + b, -1] += _dot(column, Rt[-1, start:stop])
     for j in range(n_columns - n_columns % 4, n_columns):
         for start in range(0, n, piece):
             column = Xt[j, start : start + piece]
@@ -87,32 +88,6 @@ def _dot(x, y):
     for i in range(x.size):
         total += x[i] * y[i]
     return total
-
-
-def _add_squares(first, second, third, fourth, out):
-    a = b = c = d = first.dtype.type(0)
-    for i in range(first.size):
-        a += first[i] * first[i]
-        b += second[i] * second[i]
-        c += third[i] * third[i]
-        d += fourth[i] * fourth[i]
-    out[0] += a
-    out[1] += b
-    out[2] += c
-    out[3] += d
-
-
-def _add_four(first, second, third, fourth, one, out):
-    a = b = c = d = first.dtype.type(0)
-    for i in range(first.size):
-        a += first[i] * one[i]
-        b += second[i] * one[i]
-        c += third[i] * one[i]
-        d += fourth[i] * one[i]
-    out[0] += a
-    out[1] += b
-    out[2] += c
-    out[3] += d
 
 
 def _add_eight(first, second, third, fourth, one, two, out):
@@ -173,7 +148,7 @@ def _compiled() -> dict:
     tools = numba_tools()
     if tools is None:
         return {}
-    parts = (_dot, _add_squares, _add_four, _add_eight, _add_combination, _add_multiple)
+    parts = (_dot, _add_eight, _add_combination, _add_multiple)
     for function in parts:
         tools.register_jitable(fastmath=_FASTMATH)(function)
     kernels = (_columns_times, _combine_columns)

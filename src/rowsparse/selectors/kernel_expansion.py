@@ -15,7 +15,8 @@ from ..designs.wrappers import Standardized
 from ..inputs import as_target, check_k, check_sample_weight
 from ..losses import MarginLoss
 from ..results import Solution
-from ..solvers.reweighted import MarginProblem, Reweighted
+from ..solvers.margin_problem import MarginProblem
+from ..solvers.reweighted import Reweighted
 from ..solvers.reweighted_svm import solve_margin
 from .kernels import Kernel, KernelColumns, kernel_width
 from .margin import (

@@ -11,7 +11,8 @@ from ..inputs import check_number
 from ..losses import HingeLoss, MarginLoss
 from ..results import Solution
 from ..solvers.loop import run
-from ..solvers.reweighted import MarginProblem, Reweighted
+from ..solvers.margin_problem import MarginProblem
+from ..solvers.reweighted import Reweighted
 from ..solvers.reweighted_svm import ReweightedSVM
 from .kernel_expansion import KernelExpansion
 from .kernels import check_kernel

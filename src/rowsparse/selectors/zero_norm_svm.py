@@ -10,7 +10,7 @@ from ..results import Solution
 from ..solvers.absolute_norm import AbsoluteNormLP
 from ..solvers.largest_norm import LargestNormLP
 from ..solvers.loop import run
-from ..solvers.reweighted import MarginProblem
+from ..solvers.margin_problem import MarginProblem
 from ..solvers.reweighted_svm import ReweightedSVM
 from .data import Data
 from .margin import MarginClassifier, check_norm, check_run

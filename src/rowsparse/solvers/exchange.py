@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..numerics.rows import row_norms
-from .reweighted import Columns, Image, MarginProblem, Reweighted, equal_scales, parts_in_margins
+from .margin_problem import MarginProblem
+from .reweighted import Columns, Image, Reweighted, equal_scales, parts_in_margins
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 CANDIDATES = 8  # features that may leave, and that may come in, in each round

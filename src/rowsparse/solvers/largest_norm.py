@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from .base import Solver, State
-from .reweighted import Certificate, MarginProblem
+from .margin_problem import Certificate, MarginProblem
 
 
 @dataclass

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..losses.margin import ProbitLoss
 from ..numerics.systems import ridge_by_samples, solve_positive
-from .reweighted import Columns, Image, MarginProblem, Reweighted
+from .margin_problem import MarginProblem
+from .reweighted import Columns, Image, Reweighted
 
 FLATTEST = 1e-4  # curvature of a sample in a Newton step, of at most 1
 

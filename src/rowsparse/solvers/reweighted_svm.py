@@ -11,7 +11,8 @@ from ..numerics.rows import row_norms
 from ..results import Solution, Status
 from .exchange import exchanged, worth_exchanging
 from .loop import Deadline, run
-from .reweighted import Columns, Image, MarginProblem, Reweighted
+from .margin_problem import MarginProblem
+from .reweighted import Columns, Image, Reweighted
 
 LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60

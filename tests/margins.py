@@ -1,0 +1,20 @@
+"""Two classes and the problem of a margin loss on them, for tests."""
+
+import numpy as np
+
+from rowsparse.designs import as_design
+from rowsparse.losses import HingeLoss
+from rowsparse.solvers.margin_problem import MarginProblem
+
+
+def two_classes(n=50, d=8, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * np.linspace(0.5, 2, d)
+    y = np.where(X[:, 0] - X[:, 1] + 0.3 * X[:, 2] + noise * rng.standard_normal(n) > 0, 1.0, -1.0)
+    return X, y
+
+
+def problem(X, y, C=1.0, norm=0.5, weights=None, factors=None, loss=HingeLoss, **kwargs):
+    factors = np.ones(X.shape[1]) if factors is None else factors
+    Y = y[:, None] if y.ndim == 1 else y
+    return MarginProblem(as_design(X), Y, loss(weights), C, norm, factors, **kwargs)

@@ -1,0 +1,60 @@
+"""Single machines: the interior point, plain and compiled, and the best offset."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from margins import two_classes
+
+from rowsparse.numerics import interior
+from rowsparse.numerics.margin import best_offset, by_features, by_samples, hinge_sum
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(4, 40), st.integers(1, 12), st.floats(1e-3, 1e3))
+def test_the_interior_point_reaches_a_zero_gap(seed, n, d, C):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0)
+    c, F = C * rng.uniform(0.1, 1, n), np.ones((n, 1))
+    for found in (by_features(X, F, y, c), by_samples(X @ X.T, F, y, c)):
+        w = X.T @ (y * found.a)
+        z = X @ w + best_offset(X @ w, y, c)
+        primal = w @ w / 2 + hinge_sum(z[:, None], y[:, None], c)
+        assert np.all((found.a >= 0) & (found.a <= c))
+        assert abs(y @ found.a) <= 1e-6 * c.sum()
+        assert primal - (found.a.sum() - w @ w / 2) <= 1e-5 * primal
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 20))
+def test_the_best_offset_beats_every_kink(seed, n):
+    rng = np.random.default_rng(seed)
+    z, c = rng.standard_normal(n), rng.integers(1, 4, n).astype(float)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    value = lambda b: hinge_sum((z + b)[:, None], y[:, None], c)  # noqa: E731
+    assert value(best_offset(z, y, c)) <= min(value(b) for b in y - z) + 1e-12
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 0), (40, 3), (30, 60), (300, 48)])
+@pytest.mark.parametrize("few", [0, 100], ids=["numpy", "compiled"])
+def test_the_interior_point_of_few_columns_is_that_of_many(monkeypatch, n, m, few):
+    rng = np.random.default_rng(n + m)
+    B, F = rng.standard_normal((n, m)), np.column_stack([np.ones(n), rng.standard_normal(n)])
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[0], c = 1.0, rng.uniform(0.1, 2, n)
+    F = F[:, :1] if n < 10 else F
+    monkeypatch.setattr(interior, "FEW", few)
+    found = by_features(B, F, y, c)
+    other = by_samples(B @ B.T, F, y, c)
+    assert found.gap == pytest.approx(other.gap, abs=1e-7)
+    np.testing.assert_allclose(B.T @ (y * found.a), B.T @ (y * other.a), atol=1e-3)
+
+
+def test_the_loops_of_the_interior_point_run_uncompiled():
+    X, y = two_classes(25, 3)
+    M, c = y[:, None] * np.column_stack([X, np.ones(25)]), np.full(25, 0.5)
+    a, v, gap = interior._mehrotra(M, 3, c / 0.5, 0.5, 1e-8, 60, 4)
+    plain = by_samples(X @ X.T, np.ones((25, 1)), y, c)
+    assert gap <= 1e-8
+    np.testing.assert_allclose(0.5 * a, plain.a, atol=1e-4)
+    np.testing.assert_allclose(v, plain.v, atol=1e-4)
