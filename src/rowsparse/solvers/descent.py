@@ -22,10 +22,12 @@ from ..numerics.sweep import COMPILED_FROM
 from ..numerics.threads import one_blas_thread
 from ..penalties.base import RowPenalty
 from .clipped import newton_on_levels, newton_on_levels_flops
+from .extrapolation import extrapolated_sweeps
 from .local import Model
 
 SWEEPS = 3
 QUICK = 0.3  # a round of sweeps that leaves less of the violation needs no Newton step
+SETTLING = 0.1  # nor does one whose moves on the nonzero rows fall below this part of the first
 NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
 SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
 LARGE = 1e8  # flops of a Newton step that is worth twice as many sweeps
@@ -54,13 +56,14 @@ def descend(
     with one_blas_thread():
         for _ in range(MAX_ROUNDS):
             before = reached
-            model.sweep(penalty, everything, SWEEPS, tol / 10)
+            first = model.sweep(penalty, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
-            model.sweep(penalty, support, _sweeps(model, penalty, support.size), tol / 10)
+            n_sweeps = _sweeps(model, penalty, support.size)
+            last = extrapolated_sweeps(model, penalty, support, n_sweeps, tol / 10)
             reached = _violation(model, penalty)
             if reached <= tol or out_of_time():
                 break
-            if reached <= QUICK * before < np.inf:
+            if reached <= QUICK * before < np.inf or last <= SETTLING * first:
                 continue  # well-conditioned: sweeps alone are quick
             if penalty.clipped:
                 newton_on_levels(model, penalty, strength, tol)

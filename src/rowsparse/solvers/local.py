@@ -87,6 +87,15 @@ class GramModel:
     def forget_radial_solver(self) -> None:
         """Nothing is kept: a factor is cheap here."""
 
+    @property
+    def image(self) -> np.ndarray:
+        """What is kept up to date beside W: affine in W, so mixtures of points mix it too."""
+        return self.Q
+
+    def place(self, W: np.ndarray, image: np.ndarray) -> None:
+        """Go to W, whose image is known."""
+        self.W[:], self.Q[:] = W, image
+
     def along(self, D: np.ndarray) -> float:
         """The change of the loss from W to W + D (D on the focused rows)."""
         self.GD = self.G_rows.T @ D
@@ -222,6 +231,14 @@ class SampleModel:
     def forget_radial_solver(self) -> None:
         """Factor anew next time: conjugate gradients took too long with the kept factor."""
         self._kept_radial = None
+
+    @property
+    def image(self) -> np.ndarray:
+        return self.E
+
+    def place(self, W: np.ndarray, image: np.ndarray) -> None:
+        self.W[:], self.E[:] = W, image
+        self._reweigh()
 
     def along(self, D: np.ndarray) -> float:
         self.XD = self.X[:, self.support] @ D
