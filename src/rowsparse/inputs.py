@@ -163,8 +163,10 @@ def read_target(y, task: str) -> tuple[np.ndarray, str]:
 
 
 def _kind(y: np.ndarray) -> str:
-    """``type_of_target``, which sorts y, unless the first numbers already tell."""
+    """``type_of_target``, which is slow, unless a look at y tells."""
     first = y[:100]
+    if y.ndim == 1 and y.dtype.kind in "biuU" and 1 < 2 * np.unique(y).size <= y.size:
+        return "multiclass"  # or binary; with more classes than that sklearn warns
     if y.dtype.kind == "f" and np.isfinite(first).all() and np.any(first != np.floor(first)):
         return "continuous" if y.ndim == 1 else "continuous-multioutput"
     return type_of_target(y, input_name="y")

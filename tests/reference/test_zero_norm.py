@@ -11,6 +11,7 @@ from rowsparse.numerics.margin import hinge_sum
 from rowsparse.solvers.exchange import exchanged
 from rowsparse.solvers.loop import run
 from rowsparse.solvers.probit_em import ProbitEM
+from rowsparse.solvers.reweighted import Columns, Image
 from rowsparse.solvers.reweighted_svm import ReweightedSVM, solve_margin
 
 
@@ -55,6 +56,22 @@ def test_all_ways_to_solve_a_step_agree(norm):
         for other in found[1:]:
             np.testing.assert_allclose(other.W, found[0].W, atol=1e-6)
             np.testing.assert_allclose(other.intercept, found[0].intercept, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(40, 90), (150, 200), (150, 10)])
+def test_a_rough_step_goes_the_same_way_whatever_the_unit_of_x(shape):
+    X, y = two_classes(*shape, seed=3)
+    for unit in (1e-25, 1.0, 1e25):
+        whole = problem(unit * X, y, 1.0, 1.0)
+        columns = Columns.of(whole.design, np.arange(shape[1]))
+        scales = np.random.default_rng(0).uniform(0.1, 1, (shape[1], 1)) / unit
+        null = Image(np.zeros((shape[1], 1)), np.zeros(1))
+        exact, rough = (
+            solver.image_of(whole, columns, scales, null)
+            for solver in (ReweightedSVM(), ReweightedSVM().roughly())
+        )
+        assert not np.array_equal(exact.rows, rough.rows)
+        np.testing.assert_allclose(rough.rows, exact.rows, atol=1e-3 * np.abs(exact.rows).max())
 
 
 def test_unpenalised_features_are_those_of_the_quadratic_program():

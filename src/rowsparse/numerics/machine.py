@@ -13,7 +13,7 @@ from .smo import pairwise
 
 SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
 PAIRED = 1e-10  # in margins
-ROUGH = 1e-5  # of the objective, where machines are only compared
+ROUGH = 1e-5  # of the objective or in margins, where machines are only compared or left again
 MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 
 
@@ -38,15 +38,16 @@ def solve_machine(
 
     From the multipliers ``near`` of a similar machine, pair by pair, or by reading off them which
     are 0, c or between; where that does not end, by an interior point, refined in the same way.
-    Without ``exact`` the way "features" ends at a gap that tells good machines from bad ones.
+    Without ``exact`` pairs and the way "features" end where good machines can be told from bad.
     """
     if B is not None and not exact:
         rough = by_features(B, F, y, c, ROUGH)
         return rough.a, rough.v
     inner = Inner(gram, B)
     if way == "pairs":
-        near, bias, apart = pairwise(gram, y, c, near, PAIRED, MOVES)
-        if apart <= PAIRED:
+        enough = PAIRED if exact else ROUGH
+        near, bias, apart = pairwise(gram, y, c, near, enough, MOVES)
+        if apart <= enough:
             return near, np.array([bias])
     if near is not None:
         found = refined(inner, F, y, c, near, thorough=way == "pairs")

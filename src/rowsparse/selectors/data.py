@@ -38,7 +38,7 @@ class Data:
         design = as_design(X)
         n, d = design.shape
         weights = np.ones(n) if s is None else s
-        means, scales = np.zeros(d), np.ones(d)
+        means, scales, known = np.zeros(d), np.ones(d), None
         moved = selector.fit_intercept or selector.standardize
         if s is None and not moved:  # the null model is zero, its residual Y
             design.expect(target.Y)
@@ -48,7 +48,9 @@ class Data:
         constant = design.constant_columns()
         if moved:
             means = sums
-            spread = np.sqrt(design.squares(weights, means) / n)
+            squares = design.squares(weights, means)
+            known = (weights, squares) if selector.fit_intercept else None
+            spread = np.sqrt(squares / n)
             constant |= spread <= 10 * np.finfo(design.dtype).eps * np.abs(means)
             if selector.standardize:
                 scales = np.where(constant, 1.0, spread)
@@ -62,7 +64,7 @@ class Data:
                 "or excluded columns."
             )
         changed = means.any() or selector.standardize
-        design = Standardized(design, means, scales) if changed else design
+        design = Standardized(design, means, scales, known) if changed else design
         return cls(design, target, s, means, scales, factors)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..numerics.rows import row_norms
 from .margin_problem import MarginProblem
-from .reweighted import Columns, Image, Reweighted, equal_scales, parts_in_margins
+from .reweighted import Columns, Image, Reweighted, parts_in_margins
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 CANDIDATES = 8  # features that may leave, and that may come in, in each round
@@ -57,7 +57,7 @@ def exchanged(
 
 
 def _value(problem: MarginProblem, solver: Reweighted, chosen: np.ndarray) -> tuple[float, Image]:
-    columns, scales = Columns.of(problem.design, chosen), equal_scales(problem, chosen)
+    columns, scales = Columns.of(problem.design, chosen), problem.equal_scales[chosen]
     c = problem.Y.shape[1]
     null = Image(np.zeros((chosen.size, c)), np.zeros(c))
     image = solver.image_of(problem, columns, scales, null)

@@ -66,6 +66,12 @@ class MarginProblem:
         return self.factors == 0
 
     @cached_property
+    def equal_scales(self) -> np.ndarray:
+        """``1 / sqrt(f_j)`` as a column, the scales of the plain machine; 0 without penalty."""
+        f = self.factors[:, None]
+        return np.divide(1.0, np.sqrt(f), out=np.zeros_like(f), where=f > 0)
+
+    @cached_property
     def sizes_of_columns(self) -> np.ndarray:
         """Root mean square of every column: what turns a coefficient into a part of the margin."""
         return np.sqrt(self.design.squares(self.weights) / self.weights.sum())
@@ -82,7 +88,7 @@ class MarginProblem:
     def with_C(self, C: float) -> MarginProblem:
         """The same problem with another weight of the loss."""
         other = replace(self, C=C)
-        for name in ("free", "sizes_of_columns"):
+        for name in ("free", "equal_scales", "sizes_of_columns"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other

@@ -70,7 +70,7 @@ def _ridge(problem: MarginProblem, columns: Columns, scale: np.ndarray, h, T):
         F = np.hstack([F, columns.design.take(columns.index[free])])
     rows = np.zeros((columns.index.size, T.shape[1]))
     if n <= np.count_nonzero(scale):
-        K = problem.C / 2 * columns.outer(scale**2)
+        K = problem.C / 2 * columns.outer(scale)
         theta, beta = ridge_by_samples(K, h, F, T)
         rows += (problem.C / 2 * scale**2)[:, None] * columns.rmatmul(theta)
     else:

@@ -26,12 +26,15 @@ class ReweightedSVM(Reweighted):
     Wide data go through the n x n Gram matrix of the scaled columns that are alive (moves of pairs
     from the last multipliers, refined to full precision), tall data through an interior point
     that is linear in n.
-    ``through`` names one of "pairs", "samples", "features" instead; without ``exact`` the interior
-    point ends at five digits of the objective.
+    ``through`` names one of "pairs", "samples", "features" instead; without ``exact`` machines
+    have five digits.
     """
 
     through: str = "auto"
     exact: bool = True
+
+    def roughly(self) -> ReweightedSVM:
+        return replace(self, exact=False)
 
     def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
         n, c = problem.Y.shape
@@ -47,7 +50,9 @@ class ReweightedSVM(Reweighted):
             used = scale > 0
             way = way_for(n, int(used.sum()), F.shape[1]) if auto else self.through
             if way != "features" and (gram is None or not problem.joint):
-                gram = columns.outer(scale**2)  # one for all outputs if they share the scales
+                gram = columns.outer(
+                    scale, self.exact
+                )  # one for all outputs if they share the scales
             B = columns.dense()[:, used] * scale[used] if way == "features" else None
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
             K = None if way == "features" else gram
