@@ -58,17 +58,17 @@ class DenseDesign(Design):
         if centers is None and self.dtype == np.float64 and np.all(weights == weights[0]):
             return weights[0] * self._plain_squares
         out = np.zeros(d)
-        by_columns = self.X.flags.f_contiguous and not self.X.flags.c_contiguous
-        length, other = (d, n) if by_columns else (n, d)
-        size = max(1, _BLOCK_BYTES // (8 * max(other, 1)))
-        for start in range(0, length, size):
-            part = slice(start, start + size)
-            rows, cols = (slice(None), part) if by_columns else (part, slice(None))
-            block = self.X[rows, cols].astype(float)
-            if centers is not None:
-                block -= centers[cols]
-            np.square(block, out=block)
-            out[cols] += weights[rows] @ block
+
+        def add(part: slice) -> None:
+            size = max(1, _BLOCK_BYTES // (8 * (part.stop - part.start)))
+            for start in range(0, n, size):
+                rows = slice(start, start + size)
+                middle = 0.0 if centers is None else centers[part]
+                block = np.subtract(self.X[rows, part], middle, dtype=float)
+                np.square(block, out=block)
+                out[part] += weights[rows] @ block
+
+        over_slices(add, d, flops=10.0 * self.X.size)
         return out
 
     @cached_property
