@@ -100,14 +100,14 @@ def _along_C(
 
 
 def _by_exchanges(problem: MarginProblem, solver: ReweightedSVM, deadline: Deadline) -> Solution:
-    first = run(replace(solver, cut=True), problem, start="plain machine")
+    roughly = solver.roughly()
+    first = run(replace(roughly, cut=True), problem, start="plain machine")
     if not first.converged:
         return first
     never = np.isinf(problem.factors)
     order = np.lexsort((-row_norms(first.W), ~problem.free, never))
     chosen = np.sort(order[: solver.keep])
-    compare = replace(solver, exact=False)
-    chosen, all_tried = exchanged(problem, compare, chosen, deadline.passed)
+    chosen, all_tried = exchanged(problem, roughly, chosen, deadline.passed)
     elsewhere = np.full(never.size, np.inf)
     elsewhere[chosen] = problem.factors[chosen]
     last = replace(solver, time_limit=None)  # one machine on k columns
