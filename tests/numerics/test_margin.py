@@ -52,7 +52,7 @@ def test_the_interior_point_of_few_columns_is_that_of_many(monkeypatch, n, m, fe
 
 def test_the_loops_of_the_interior_point_run_uncompiled():
     X, y = two_classes(25, 3)
-    M, c = y[:, None] * np.column_stack([X, np.ones(25)]), np.full(25, 0.5)
+    M, c = y * np.column_stack([X, np.ones(25)]).T, np.full(25, 0.5)
     a, v, gap = interior._mehrotra(M, 3, c / 0.5, 0.5, 1e-8, 60, 4)
     plain = by_samples(X @ X.T, np.ones((25, 1)), y, c)
     assert gap <= 1e-8

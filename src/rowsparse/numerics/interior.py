@@ -35,31 +35,33 @@ def few_columns(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Multipliers, coefficients of the free columns, and the gap as a fraction of the objective."""
     unit = float(c.max())
-    M = np.hstack([V, A])
+    M = np.vstack([V.T, A.T])
     a, v, gap = _kernel()(M, V.shape[1], c / unit, unit, tol, max_steps, patience)
     return unit * a, v, gap
 
 
 def _mehrotra(M, m, c, unit, tol, max_steps, patience):
-    """Predictor and corrector; a in units of the largest c. Returns the point of smallest gap."""
-    n, columns = M.shape
+    """Predictor and corrector; a in units of the largest c, M by columns of the formula. Returns
+    the point of smallest gap."""
+    columns, n = M.shape
     a, low, high, x = c / 2, np.ones(n), np.ones(n), np.zeros(columns)
     da, dlow, dhigh, right = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    per_a, per_room, per_D = np.empty(n), np.empty(n), np.empty(n)  # multiplied, not divided by
+    per_a, per_room, per_D, product = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     G, rhs, step = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
     best_a, best_v, best_gap, since_best = a.copy(), x[m:].copy(), math.inf, 0
     for _ in range(max_steps):
         column_sums(M, a, rhs)
         for j in range(m):
             x[j] = unit * rhs[j]
-        loss, total = residuals(M, x, a, c, low, high, right, per_a, per_room, per_D)
-        gap = relative_gap(loss, total, x, rhs, m)
+        combination(M, x, product)
+        loss = residuals(product, a, c, low, high, right, per_a, per_room, per_D)
+        gap = relative_gap(loss, a.sum(), x, rhs, m)
         since_best += 1
         if gap < best_gap:
             best_a[:], best_v[:], best_gap, since_best = a, x[m:], gap, 0
         if gap <= tol or since_best == patience:
             break
-        normal_matrix(M, per_D, m, unit, G)
+        normal_matrix(M, per_D, m, unit, product, G)
         if not factorised(G):
             break
         da[:], dlow[:], dhigh[:] = 0.0, 0.0, 0.0  # the predictor has no second order
@@ -67,13 +69,15 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
         for corrector in (False, True):
             for i in range(n):  # what low a and high (c - a) shall change by, then the right side
                 dlow[i] = target - low[i] * a[i] - dlow[i] * da[i]
-                dhigh[i] = target - high[i] * max(c[i] - a[i], TINY * c[i]) + dhigh[i] * da[i]
+                dhigh[i] = target - high[i] / per_room[i] + dhigh[i] * da[i]
                 da[i] = (right[i] + dlow[i] * per_a[i] - dhigh[i] * per_room[i]) * per_D[i]
             column_sums(M, da, step)
             for j in range(m, columns):
                 step[j] += rhs[j]
             substituted(G, step)
-            longest = directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh)
+            combination(M, step, product)
+            directions(product, per_a, per_room, per_D, low, high, da, dlow, dhigh)
+            longest = longest_step(per_a, per_room, low, high, da, dlow, dhigh, product)
             if not corrector:
                 left = complementarity(a, c, low, high, da, dlow, dhigh, longest)
                 target = mu * (left / mu) ** 3
@@ -89,18 +93,16 @@ def _mehrotra(M, m, c, unit, tol, max_steps, patience):
     return best_a, best_v, best_gap
 
 
-def residuals(M, x, a, c, low, high, right, per_a, per_room, per_D):
-    """Fills the right side of the first equation and the divisors; returns the hinge loss and the
-    sum of a."""
-    loss, total = 0.0, 0.0
+def residuals(z, a, c, low, high, right, per_a, per_room, per_D):
+    """Fills the right side of the first equation and the divisors; returns the hinge loss."""
+    loss = 0.0
     for i in range(len(a)):
-        z, room = row_product(M, i, x), max(c[i] - a[i], TINY * c[i])
-        loss += c[i] * max(1.0 - z, 0.0)
-        total += a[i]
-        right[i] = 1.0 - z + low[i] - high[i]
+        room = max(c[i] - a[i], TINY * c[i])
+        loss += c[i] * max(1.0 - z[i], 0.0)
+        right[i] = 1.0 - z[i] + low[i] - high[i]
         per_a[i], per_room[i] = 1.0 / a[i], 1.0 / room
-        per_D[i] = 1.0 / (low[i] * per_a[i] + high[i] * per_room[i])
-    return loss, total
+        per_D[i] = 1.0 / (low[i] / a[i] + high[i] / room)
+    return loss
 
 
 def relative_gap(loss, total, x, sums, m):
@@ -124,45 +126,56 @@ def complementarity(a, c, low, high, da, dlow, dhigh, length):
     return products / (2.0 * len(a))
 
 
-def directions(M, step, per_a, per_room, per_D, low, high, da, dlow, dhigh):
-    """The step of a and of its multipliers, from their right sides, in place; returns the longest
-    part of it, at most 1, that keeps a in the box and the multipliers positive."""
-    fastest = 1.0  # of what falls to zero, per unit of its distance
+def directions(product, per_a, per_room, per_D, low, high, da, dlow, dhigh):
+    """The step of a and of its multipliers, from their right sides, in place."""
     for i in range(len(da)):
-        da[i] -= row_product(M, i, step) * per_D[i]
+        da[i] -= product[i] * per_D[i]
         dlow[i] = (dlow[i] - low[i] * da[i]) * per_a[i]
         dhigh[i] = (dhigh[i] + high[i] * da[i]) * per_room[i]
-        fastest = max(fastest, max(-da[i] * per_a[i], da[i] * per_room[i]))
-        fastest = max(fastest, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
+
+
+def longest_step(per_a, per_room, low, high, da, dlow, dhigh, fall):
+    """The longest part of the step, at most 1, that keeps a in the box and the multipliers
+    positive; ``fall`` is space for what falls fastest per unit of its distance to zero."""
+    for i in range(len(da)):
+        of_a = max(-da[i] * per_a[i], da[i] * per_room[i])
+        fall[i] = max(of_a, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
+    fastest = 1.0
+    for i in range(len(da)):
+        fastest = max(fastest, fall[i])
     return 1.0 / fastest
 
 
 def column_sums(M, weights, out):
     """M'weights."""
+    for j in range(len(M)):
+        column, total = M[j], 0.0
+        for i in range(len(weights)):
+            total += column[i] * weights[i]
+        out[j] = total
+
+
+def combination(M, x, out):
+    """M x."""
     out[:] = 0.0
-    for i in range(M.shape[0]):
-        for j in range(M.shape[1]):
-            out[j] += weights[i] * M[i, j]
+    for j in range(len(M)):
+        column, factor = M[j], x[j]
+        for i in range(len(out)):
+            out[i] += factor * column[i]
 
 
-def row_product(M, i, x):
-    """The product of row i of M with x."""
-    z = 0.0
-    for j in range(x.size):
-        z += M[i, j] * x[j]
-    return z
-
-
-def normal_matrix(M, per_D, m, unit, G):
-    """``M'D^-1 M + diag(1/unit, ..., 0)``, its lower triangle."""
-    G[:] = 0.0
-    for i in range(M.shape[0]):
-        for j in range(M.shape[1]):
-            scaled = M[i, j] * per_D[i]
-            for k in range(j + 1):
-                G[j, k] += scaled * M[i, k]
-    for j in range(m):
-        G[j, j] += 1.0 / unit
+def normal_matrix(M, per_D, m, unit, scaled, G):
+    """``M'D^-1 M + diag(1/unit, ..., 0)``, its lower triangle; ``scaled`` is space."""
+    for j in range(len(M)):
+        for i in range(len(per_D)):
+            scaled[i] = M[j, i] * per_D[i]
+        for k in range(j + 1):
+            column, total = M[k], 0.0
+            for i in range(len(per_D)):
+                total += scaled[i] * column[i]
+            G[j, k] = total
+        if j < m:
+            G[j, j] += 1.0 / unit
 
 
 def factorised(G):
@@ -194,8 +207,8 @@ def substituted(L, x):
 
 
 HELPERS = (
-    residuals, relative_gap, complementarity, directions,
-    column_sums, row_product, normal_matrix, factorised, substituted,
+    residuals, relative_gap, complementarity, directions, longest_step,
+    column_sums, combination, normal_matrix, factorised, substituted,
 )  # fmt: skip
 
 
