@@ -146,7 +146,9 @@ class Reweighted(Solver):
         image = self.image_of(problem, columns, scales, null)
         if self.keep is not None and usable.size <= self.keep:  # nothing has to go
             return self._state(problem, columns, image.rows, image.intercept, scales, image.dual)
-        rows, roughly = image.rows, self.roughly()
+        rows = image.rows
+        # what k rows are left decides there; else the point itself keeps the digits of its way
+        on_the_way = self if self.keep is None else self.roughly()
         for norm in _norms_on_the_way(problem.norm):
             alive = _alive(problem, columns.index, image.rows)
             if self._too_few(alive):
@@ -155,7 +157,7 @@ class Reweighted(Solver):
             if not columns.index.size:
                 return self._state(problem, columns, rows, image.intercept)
             scales = _scales(problem, columns.index, rows, norm)
-            image = roughly.image_of(problem, columns, scales, replace(image, rows=rows))
+            image = on_the_way.image_of(problem, columns, scales, replace(image, rows=rows))
         alive = _alive(problem, columns.index, image.rows)
         if self._too_few(alive):
             return self._frozen(problem, columns, rows, image)

@@ -50,9 +50,7 @@ class ReweightedSVM(Reweighted):
             used = scale > 0
             way = way_for(n, int(used.sum()), F.shape[1]) if auto else self.through
             if way != "features" and (gram is None or not problem.joint):
-                gram = columns.outer(
-                    scale, self.exact
-                )  # one for all outputs if they share the scales
+                gram = columns.outer(scale, self.exact)  # one for all if they share the scales
             B = columns.dense()[:, used] * scale[used] if way == "features" else None
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
             K = None if way == "features" else gram
