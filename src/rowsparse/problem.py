@@ -16,7 +16,9 @@ from .penalties.base import RowPenalty
 
 SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
 ROUNDING = 2e-16
-_SHARED = ("null_weights", "residual_scale", "sample_curvatures", "null_gradient")
+_SHARED = (
+    "null_weights", "unexplained", "residual_scale", "sample_curvatures", "null_gradient",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ class Problem:
         (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
         """
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
-            E = self.design.matmul(W) - self.Y
+            E = self.design.matmul(W)
+            E -= self.Y
             if self.loss.quadratic and np.array_equal(W, self.null_weights):
                 return self._evaluation(W, E, smoothing, self.null_gradient)
             return self.evaluate_residual(W, E, smoothing)
@@ -119,13 +122,19 @@ class Problem:
     def _evaluation(self, W, E, smoothing: float | None, gradient: np.ndarray | None) -> Evaluation:
         """``gradient`` where it is known already, and a pass over X where it is not."""
         smoothing = self.smoothing_floor if smoothing is None else smoothing
-        h = self.loss.smoothed(smoothing).residual_weights(E)
+        loss = self.loss.smoothed(smoothing)
         if gradient is None:
-            gradient = self.design.rmatmul(E * (h / len(E))[:, None])
-        L = self.curvatures(self.metric_weights(h))
+            gradient = self._pulled_back(E, loss)
+        L = self.curvatures(self.metric_weights(loss.residual_weights(E)))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
         objective = self.loss.value_of_residual(E) + self.penalty.value(W)
         return Evaluation(objective, gradient, scores, E, smoothing)
+
+    def _pulled_back(self, E: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+        """``X' (gradient of the loss at E)``."""
+        if loss.plain:  # without a copy of E
+            return self.design.rmatmul(E) / len(E)
+        return self.design.rmatmul(loss.slopes(E))
 
     def curvatures(self, h: np.ndarray) -> np.ndarray:
         """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
@@ -171,8 +180,8 @@ class Problem:
     @cached_property
     def residual_scale(self) -> float:
         """Root mean square of the null model's residual: the size of what is to be explained."""
-        E = self.design.matmul(self.null_weights) - self.Y
-        size = np.sqrt(2 * ResidualLoss(2.0, self.loss.sample_weight).value_of_residual(E))
+        squares = ResidualLoss(2.0, self.loss.sample_weight)
+        size = np.sqrt(2 * squares.value_of_residual(self.unexplained))
         return float(size) if size > 0 else 1.0
 
     @property
@@ -200,12 +209,16 @@ class Problem:
         return self.residual_scale ** (self.loss.r / 2)
 
     @cached_property
+    def unexplained(self) -> np.ndarray:
+        """``Y - X W`` at the null model."""
+        if not self.null_weights.any():
+            return self.Y
+        return self.Y - self.design.matmul(self.null_weights)
+
+    @cached_property
     def null_gradient(self) -> np.ndarray:
         """Gradient of the loss at the null model."""
-        plain = self.loss.quadratic and self.loss.sample_weight is None
-        if plain and not self.null_weights.any():  # a product that the design may have kept
-            return self.design.rmatmul(self.Y) / -len(self.Y)
-        return self.gradient(self.null_weights, self.smoothing_floor)
+        return -self._pulled_back(self.unexplained, self.loss.smoothed(self.smoothing_floor))
 
     def alpha_max(self) -> float:
         """The smallest alpha at which no single penalised row leaves zero.
@@ -215,8 +228,7 @@ class Problem:
         the loss, whose curvature is that of samples with residuals of typical size.
         """
         loss = self.loss.smoothed(self.smoothing_floor)
-        E = self.design.matmul(self.null_weights) - self.Y
-        h = self._capped(loss.residual_weights(E))
+        h = self._capped(loss.residual_weights(self.unexplained))
         largest = self.penalty.alpha_max(self.null_gradient, self.curvatures(h))
         # for r < 2 the null model is iterated, so solvers see its gradient to some digits only
         return largest if self.loss.quadratic else largest * (1 + 1e-7)
@@ -230,15 +242,16 @@ class Problem:
         if not self.convex or self.penalty.alpha == 0:
             return None
         loss, E = self.loss.smoothed(self.smoothing_floor), evaluation.residual
-        Theta = E * (loss.residual_weights(E) / len(E))[:, None]
-        Theta, G = self._orthogonal_to_free(Theta, evaluation.gradient)
+        multiple = len(E) if loss.plain else 1  # any will do, and this one needs no copy of E
+        Theta = E if loss.plain else loss.slopes(E)
+        Theta, G = self._orthogonal_to_free(Theta, multiple * evaluation.gradient, multiple)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
         dual = _best_scaled_dual(self.loss, Theta, self.Y, excess)
         return max(evaluation.objective - dual, 0.0)
 
-    def _orthogonal_to_free(self, Theta, G):
+    def _orthogonal_to_free(self, Theta, G, multiple: int):
         free = np.flatnonzero(self.penalty.free(self.n_rows))
         if not free.size:
             return Theta, G
@@ -246,7 +259,8 @@ class Problem:
         SF = F * self.loss.weights(len(F))[:, None]
         correction = np.linalg.lstsq(F.T @ SF, F.T @ Theta, rcond=None)[0]
         Theta = Theta - SF @ correction
-        if np.abs(correction).max() > 1e-14 * self.residual_scale ** (self.loss.r - 1):
+        size = multiple * self.residual_scale ** (self.loss.r - 1)
+        if np.abs(correction).max() > 1e-14 * size:
             G = self.design.rmatmul(Theta)
         return Theta, G
 
@@ -278,6 +292,10 @@ def _best_scaled_dual(loss: ResidualLoss, Theta, Y, excess: float) -> float:
     gain = -float(np.einsum("ij,ij->", Theta, Y))
     if gain <= 0:
         return 0.0
+    if loss.plain:  # a parabola in the multiple
+        curvature = len(Theta) * float(np.einsum("ij,ij->", Theta, Theta))
+        step = min(largest, gain / curvature)
+        return step * gain - step**2 * curvature / 2
     if loss.r == 1:
         scale = loss.weights(len(Theta)) / len(Theta)
         norms = row_norms(Theta)

@@ -58,5 +58,5 @@ def indicator_target(Y: np.ndarray) -> Target:
 
 def numbers_target(y: np.ndarray) -> Target:
     """Numbers stay numbers; one output is one column."""
-    Y = np.array(y, dtype=float)
+    Y = np.array(y, dtype=float, order="F")  # products with X read it by columns
     return Target(Y.reshape(-1, 1) if Y.ndim == 1 else Y, "numbers")

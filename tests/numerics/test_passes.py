@@ -22,6 +22,7 @@ def source(request, monkeypatch):
 @pytest.fixture(params=[4, 1024], ids=["many pieces", "one piece"])
 def piece(request, monkeypatch):
     monkeypatch.setattr(passes, "PIECE", request.param)
+    monkeypatch.setattr(passes, "SHORT_PIECE", request.param)
 
 
 @pytest.fixture(params=[np.float64, np.float32])
@@ -51,6 +52,30 @@ def test_columns_times_is_the_product_and_the_squares(shape, kind):
     np.testing.assert_allclose(product, X.astype(float).T @ R, **digits(kind))
     np.testing.assert_allclose(squares, (X.astype(float) ** 2).sum(axis=0), **digits(kind))
     np.testing.assert_array_equal(passes.columns_times(X, R), product)
+
+
+@pytest.mark.parametrize("c", range(1, 13))
+@pytest.mark.usefixtures("source", "piece")
+def test_columns_times_of_some_columns_over_some_samples(c, kind):
+    X, R = matrix(31, 14, kind), np.random.default_rng(1).standard_normal((31, c))
+    squares = np.empty(7)
+    columns, samples = np.array([13, 1, 4, 5, 2, 10, 7]), [slice(3, 9), slice(20, 31)]
+    product = passes.columns_times(X, R, squares, columns, samples)
+    used = np.r_[3:9, 20:31]
+    A = X[np.ix_(used, columns)].astype(float)
+    np.testing.assert_allclose(product, A.T @ R[used], **digits(kind))
+    np.testing.assert_allclose(squares, (A**2).sum(axis=0), **digits(kind))
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 4, 5, 8, 11])
+@pytest.mark.usefixtures("source", "piece")
+def test_gram_is_the_product_of_centred_columns(k, kind):
+    X, rng = matrix(37, 12, kind), np.random.default_rng(4)
+    columns, centers = rng.permutation(12)[:k], rng.standard_normal(k)
+    A = X[:, columns].astype(float) - centers
+    G = passes.gram(X, columns, centers)
+    np.testing.assert_allclose(G, A.T @ A, **digits(kind))
+    np.testing.assert_array_equal(G, G.T)
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed", "read-only"])
@@ -99,7 +124,8 @@ def test_the_number_of_threads_changes_no_bit():
         with threadpool_limits(threads, user_api="blas"):
             squares = np.empty(1501)
             product = passes.columns_times(X, R, squares)
-            results.append((product, squares, passes.combine_columns(X, columns, W)))
+            G = passes.gram(X, columns, np.zeros(columns.size))
+            results.append((product, squares, G, passes.combine_columns(X, columns, W)))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
 
@@ -107,8 +133,13 @@ def test_the_number_of_threads_changes_no_bit():
 def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monkeypatch):
     X = matrix(20, 6, float)
     assert not passes.worth_own_pass(X, 5)
+    assert not passes.worth_own_gram(X, 5)
     monkeypatch.setattr(passes, "WORTH", X.size)
     assert passes.worth_own_pass(X, 5)
+    assert not passes.worth_own_gram(X, 5)
+    monkeypatch.setattr(passes, "WORTH_GRAM", 100)
+    assert passes.worth_own_gram(X, 5)
+    assert not passes.worth_own_gram(X, passes.MOST_GRAM_COLUMNS + 1)
     assert not passes.worth_own_pass(X, passes.FEWEST_OUTPUTS - 1)
     assert not passes.worth_own_pass(X, passes.MOST_OUTPUTS + 1)
     assert not passes.worth_own_pass(np.ascontiguousarray(X), 5)

@@ -6,6 +6,7 @@ import pytest
 from rowsparse import L2pSelector
 from rowsparse.designs import dense
 from rowsparse.numerics import passes
+from rowsparse.solvers import block_descent, guess
 
 
 def data(seed=0):
@@ -51,16 +52,91 @@ def test_what_is_not_finite_is_still_refused(bad):
 @pytest.mark.usefixtures("large")
 def test_a_fit_reads_all_of_X_once_and_once_per_step(monkeypatch):
     """First for norms and X'Y together, then for the certificate of what each step found."""
-    seen = []
-
-    def counted(X, R, squares=None):
-        seen.append(squares is not None)
-        return passes.columns_times(X, R, squares)
-
-    monkeypatch.setattr(dense, "columns_times", counted)
+    seen = whole_passes(monkeypatch)
     X, Y = data()
     n_steps = fitted(X, Y).solution_.n_iter
     assert seen == [True] + n_steps * [False]
+
+
+def whole_passes(monkeypatch):
+    """For each pass over all of X, whether sums of squares came out of it."""
+    seen = []
+
+    def counted(X, R, squares=None, columns=None, samples=None):
+        if columns is None and samples is None:
+            seen.append(squares is not None)
+        return passes.columns_times(X, R, squares, columns, samples)
+
+    monkeypatch.setattr(dense, "columns_times", counted)
+    return seen
+
+
+# -- rows guessed from a part of the samples ------------------------------------------------------
+
+
+@pytest.fixture
+def guessing(monkeypatch, large):
+    """As if few samples were enough to look at a part of them."""
+    monkeypatch.setattr(guess, "FEWEST_SAMPLES", 1)
+    monkeypatch.setattr(guess, "SAMPLES_PER_FEATURE", 1)
+    monkeypatch.setattr(passes, "WORTH_GRAM", 0)
+
+
+def tall_data(seed=0, n=3000):
+    rng = np.random.default_rng(seed)
+    X = np.asfortranarray(rng.standard_normal((n, 31)))
+    return X, X[:, :4] @ rng.standard_normal((4, 3)) + 0.1 * rng.standard_normal((n, 3))
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["standardized", "plain"])
+@pytest.mark.parametrize("weights", [None, "always in"])
+def test_guessed_rows_lead_to_the_same_solution(request, plain, weights):
+    X, Y = tall_data()
+    factors = np.where(np.arange(31) == 20, 0.0, 1.0) if weights else None
+    params = {"fit_intercept": not plain, "standardize": not plain, "feature_weights": factors}
+    read_twice = fitted(X, Y, **params)
+    request.getfixturevalue("guessing")
+    guessed = fitted(X, Y, **params)
+    assert guessed.solution_.n_iter < read_twice.solution_.n_iter
+    assert guessed.solution_.converged
+    assert guessed.solution_.gap <= 1e-8 * guessed.solution_.objective
+    np.testing.assert_allclose(guessed.coef_, read_twice.coef_, atol=1e-7)
+
+
+@pytest.mark.usefixtures("guessing")
+def test_a_right_guess_leaves_one_pass_over_all_of_X(monkeypatch):
+    seen = whole_passes(monkeypatch)
+    fitted(*tall_data())
+    assert seen == [True]
+
+
+@pytest.mark.usefixtures("guessing")
+@pytest.mark.parametrize("wrong", [[], [7, 9], [0]])
+def test_a_wrong_guess_is_put_right(monkeypatch, wrong):
+    X, Y = tall_data()
+    right = fitted(X, Y)
+    monkeypatch.setattr(block_descent, "guessed_rows", lambda problem: np.array(wrong, dtype=int))
+    other = fitted(X, Y)
+    assert other.solution_.converged
+    np.testing.assert_allclose(other.coef_, right.coef_, atol=1e-7)
+
+
+@pytest.mark.usefixtures("guessing")
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", [(0, 0), (3, 20), (1500, 1), (1477, 25), (2999, 30)])
+def test_what_is_not_finite_is_refused_whoever_meets_it_first(bad, where):
+    X, Y = tall_data()
+    X[where] = bad
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        fitted(X, Y)
+
+
+@pytest.mark.usefixtures("guessing")
+def test_numbers_whose_squares_overflow_are_refused_in_a_sentence():
+    X, Y = tall_data()
+    X[1477, 25] = 1e200
+    with pytest.raises(ValueError, match="finite numbers in X whose squares are finite"):
+        fitted(X, Y)
 
 
 @pytest.mark.usefixtures("large")

@@ -1,7 +1,7 @@
 """X, wherever it lives: dense, memory-mapped or sparse, standardised without a copy."""
 
-from .base import Design
+from .base import Design, NotFinite
 from .convert import as_design
 from .wrappers import Standardized, Subset, WithConstant
 
-__all__ = ["Design", "Standardized", "Subset", "WithConstant", "as_design"]
+__all__ = ["Design", "NotFinite", "Standardized", "Subset", "WithConstant", "as_design"]

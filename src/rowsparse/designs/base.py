@@ -1,6 +1,6 @@
 """What a solver may ask of X.
 
-A design is X (n samples by d features) behind few fast operations. Results are always float64
+A design is X (n samples by d features) behind few fast operations. Results are always new float64
 arrays, whatever the storage; ``take`` is the only operation that makes a dense copy, and only of
 the columns asked for.
 """
@@ -8,10 +8,15 @@ the columns asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
 _OUTER_BLOCK_BYTES = 32 << 20
+
+
+class NotFinite(ValueError):
+    """X holds NaN, infinity or numbers whose squares overflow."""
 
 
 class Design(ABC):
@@ -36,13 +41,18 @@ class Design(ABC):
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
         """Column sums ``sum_i weights_i (x_ij - centers_j)**2``; centers default to zero."""
 
-    def expect(self, Y: np.ndarray) -> bool:
-        """Say that both the plain sums of squares and ``rmatmul(Y)`` are going to be asked for.
-
-        A storage that gets both from one pass over X does so now, keeps them and returns True; the
-        very array Y must then be handed to ``rmatmul``, unchanged.
-        """
+    def products_check(self, n_outputs: int) -> bool:
+        """Whether the first ``rmatmul`` of so many columns looks for NaN and infinity on its way
+        through X, raises ``NotFinite`` if it meets any, and keeps the plain sums of squares."""
         return False
+
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """``X_c' R`` for the named columns."""
+        return self.take(columns).T @ R
+
+    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+        """``X' R`` summed over these samples alone; None where that takes as long as over all."""
+        return None
 
     def means(self, weights: np.ndarray) -> np.ndarray:
         """Weighted column means."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from ..numerics.passes import columns_times, combine_columns, worth_own_pass
+from ..numerics.passes import columns_times, combine_columns, gram, worth_own_gram, worth_own_pass
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
-from .base import Design
+from .base import Design, NotFinite
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
 _WORTH_COMBINING = 10**6  # entries of the columns that a copy would hold
@@ -23,7 +24,6 @@ class DenseDesign(Design):
         self.X = X if contiguous else np.ascontiguousarray(X)  # BLAS would copy at every product
         self.shape = X.shape
         self.dtype = X.dtype
-        self._expected: tuple[np.ndarray, np.ndarray] | None = None  # Y and X'Y
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(nonzero_rows(W))
@@ -34,19 +34,29 @@ class DenseDesign(Design):
         return self.take(used) @ W[used]
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
-        if self._expected is not None and R is self._expected[0]:
-            return self._expected[1].copy()
-        if worth_own_pass(self.X, R.shape[1]):
+        if not worth_own_pass(self.X, R.shape[1]):
+            return _product(self.X.T, R)
+        if not self.products_check(R.shape[1]) or "_plain_squares" in self.__dict__:
             return columns_times(self.X, R)
-        return _product(self.X.T, R)
-
-    def expect(self, Y: np.ndarray) -> bool:
-        if self.dtype != np.float64 or not worth_own_pass(self.X, Y.shape[1]):
-            return False
         squares = np.empty(self.shape[1])
-        self._expected = Y, columns_times(self.X, Y, squares)
+        product = columns_times(self.X, R, squares)
+        if not np.isfinite(squares).all():
+            raise NotFinite("Expected finite numbers in X whose squares are finite too.")
         self._plain_squares = squares  # in place of what would be computed at first use
-        return True
+        return product
+
+    def products_check(self, n_outputs: int) -> bool:
+        return self.dtype == np.float64 and worth_own_pass(self.X, n_outputs)
+
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        if worth_own_pass(self.X, R.shape[1]):
+            return columns_times(self.X, R, columns=columns)
+        return super().rmatmul_of(columns, R)
+
+    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+        if not worth_own_pass(self.X, R.shape[1]):
+            return None
+        return columns_times(self.X, R, samples=samples)
 
     def take(self, columns: np.ndarray) -> np.ndarray:
         if self.X.flags.f_contiguous:
@@ -70,6 +80,19 @@ class DenseDesign(Design):
 
         over_slices(add, d, flops=10.0 * self.X.size)
         return out
+
+    def gram(
+        self,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        centers: np.ndarray | None = None,
+    ) -> np.ndarray:
+        equal = bool(np.all(weights == weights[0]))
+        if rows is not columns or not equal or not worth_own_gram(self.X, len(rows)):
+            return super().gram(rows, columns, weights, centers)
+        middles = np.zeros(len(rows)) if centers is None else centers[rows]
+        return weights[0] * gram(self.X, rows, middles)
 
     @cached_property
     def _plain_squares(self) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .base import Design
@@ -31,6 +33,16 @@ class Standardized(Design):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         product = self.base.rmatmul(R) - np.outer(self.means_, R.sum(axis=0))
         return product / self.scales[:, None]
+
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        product = self.base.rmatmul_of(columns, R) - np.outer(self.means_[columns], R.sum(axis=0))
+        return product / self.scales[columns, None]
+
+    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+        product = self.base.rmatmul_over(samples, R)
+        if product is None:
+            return None
+        return (product - np.outer(self.means_, _sums(samples, R))) / self.scales[:, None]
 
     def take(self, columns: np.ndarray) -> np.ndarray:
         block = self.base.take(columns)
@@ -77,6 +89,13 @@ class Subset(Design):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return self.base.rmatmul(R)[self.columns]
 
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        return self.base.rmatmul_of(self.columns[columns], R)
+
+    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+        product = self.base.rmatmul_over(samples, R)
+        return None if product is None else product[self.columns]
+
     def take(self, columns: np.ndarray) -> np.ndarray:
         return self.base.take(self.columns[columns])
 
@@ -118,6 +137,17 @@ class WithConstant(Design):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return np.vstack([self.base.rmatmul(R), R.sum(axis=0)])
 
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        features, is_constant = self._split(columns)
+        out = np.empty((len(columns), R.shape[1]))
+        out[~is_constant] = self.base.rmatmul_of(features, R)
+        out[is_constant] = R.sum(axis=0)
+        return out
+
+    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+        product = self.base.rmatmul_over(samples, R)
+        return None if product is None else np.vstack([product, _sums(samples, R)])
+
     def take(self, columns: np.ndarray) -> np.ndarray:
         features, is_constant = self._split(columns)
         block = np.empty((self.shape[0], len(columns)), order="F")
@@ -146,15 +176,21 @@ class WithConstant(Design):
         G = np.empty((len(rows), len(columns)))
         G[np.ix_(~constant_left, ~constant_right)] = self.base.gram(left, right, weights)
         if constant_left.any() or constant_right.any():
-            sums = self.base.means(weights) * weights.sum()
-            G[np.ix_(constant_left, ~constant_right)] = sums[right]
-            G[np.ix_(~constant_left, constant_right)] = sums[left][:, None]
+            G[np.ix_(constant_left, ~constant_right)] = self._sums_of(right, weights)
+            G[np.ix_(~constant_left, constant_right)] = self._sums_of(left, weights)[:, None]
             G[np.ix_(constant_left, constant_right)] = weights.sum()
         return G
 
     def constant_columns(self) -> np.ndarray:
         return np.append(self.base.constant_columns(), True)
 
+    def _sums_of(self, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return self.base.rmatmul_of(features, weights[:, None])[:, 0]
+
     def _split(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         is_constant = np.asarray(columns) == self.shape[1] - 1
         return np.asarray(columns)[~is_constant], is_constant
+
+
+def _sums(samples: Sequence[slice], R: np.ndarray) -> np.ndarray:
+    return np.sum([R[some].sum(axis=0) for some in samples], axis=0)

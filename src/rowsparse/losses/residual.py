@@ -37,6 +37,11 @@ class ResidualLoss(Loss):
         """Whether the majorizer is the loss itself."""
         return self.r == 2
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is the mean of squares, all samples counting alike."""
+        return self.quadratic and self.sample_weight is None
+
     def weights(self, n: int) -> np.ndarray:
         """The sample weights, ones if none were given."""
         return np.ones(n) if self.sample_weight is None else self.sample_weight
@@ -46,13 +51,20 @@ class ResidualLoss(Loss):
 
     def value_of_residual(self, E: np.ndarray) -> float:
         """The loss as a function of E = Z - Y."""
+        if self.plain:
+            return float(np.einsum("ij,ij->i", E, E).sum()) / (2 * len(E))
         powers = self._squares(E) ** (self.r / 2)
         if self.sample_weight is not None:
             powers = self.sample_weight * powers
         return float(powers.sum() / (self.r * len(E)))
 
     def gradient(self, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        E = Z - Y
+        return self.slopes(Z - Y)
+
+    def slopes(self, E: np.ndarray) -> np.ndarray:
+        """The gradient as a function of E = Z - Y."""
+        if self.plain:
+            return E / len(E)
         return E * (self.residual_weights(E) / len(E))[:, None]
 
     def majorizer(self, Z: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

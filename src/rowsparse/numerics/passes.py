@@ -11,16 +11,20 @@ and for many outputs BLAS is the better choice (``worth_own_pass``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from .compiling import compile_cached, numba_tools
-from .threads import over_slices
+from .threads import N_SLICES, over_slices
 
 WORTH = 10**7  # entries: numba costs some tenths of a second in a new process
 FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 12  # BLAS reads X as fast for one, and is made for many
-PIECE = 1024  # samples
+PIECE = 4096  # samples: four columns and the outputs, read from memory once
+WORTH_GRAM = 10**6  # entries
+MOST_GRAM_COLUMNS = 150
+SHORT_PIECE = 512  # where a piece of many columns shall stay in the cache
 _FASTMATH = {"reassoc", "contract", "nsz"}
 
 
@@ -30,57 +34,116 @@ def worth_own_pass(X: np.ndarray, n_outputs: int) -> bool:
     return few and X.flags.f_contiguous and X.size >= WORTH and bool(_compiled())
 
 
-def columns_times(X: np.ndarray, R: np.ndarray, squares: np.ndarray | None = None) -> np.ndarray:
-    """``X' R`` in float64; also writes ``sum_i x_ij**2`` into ``squares`` where that is given."""
-    Xt, Rt = X.T, np.ascontiguousarray(R.T, dtype=X.dtype)
-    out = np.zeros((X.shape[1], R.shape[1]))
-    sums = np.zeros(X.shape[1] if squares is not None else 0)
+def worth_own_gram(X: np.ndarray, n_columns: int) -> bool:
+    """Whether ``gram`` beats BLAS: on few columns, each of them long."""
+    long = X.shape[0] * n_columns >= WORTH_GRAM and n_columns <= MOST_GRAM_COLUMNS
+    return long and X.flags.f_contiguous and X.size >= WORTH and bool(_compiled())
+
+
+def columns_times(
+    X: np.ndarray,
+    R: np.ndarray,
+    squares: np.ndarray | None = None,
+    columns: np.ndarray | None = None,
+    samples: Sequence[slice] | None = None,
+) -> np.ndarray:
+    """``X' R`` in float64, for the named columns and over the given samples, or for all; also
+    writes ``sum_i x_ij**2`` into ``squares`` where that is given."""
+    samples = [slice(0, X.shape[0])] if samples is None else samples
+    columns = np.arange(X.shape[1]) if columns is None else columns
+    Rt = np.ascontiguousarray(R.T, dtype=X.dtype)
+    out = np.zeros((columns.size, R.shape[1]))
+    sums = np.zeros(columns.size if squares is not None else 0)
     kernel = _kernel(_columns_times)
 
     def multiply(part: slice) -> None:
-        kernel(Xt[part], Rt, out[part], sums[part], PIECE)
+        for some in samples:
+            kernel(X.T, columns[part], Rt, out[part], sums[part], some.start, some.stop, PIECE)
 
-    over_slices(multiply, X.shape[1], flops=2.0 * X.size * R.shape[1])
+    n_samples = sum(some.stop - some.start for some in samples)
+    over_slices(multiply, columns.size, flops=2.0 * n_samples * R.shape[1] * columns.size)
     if squares is not None:
         squares[:] = sums
     return out
 
 
+def gram(X: np.ndarray, columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """``A'A`` for the named columns A of X less their centers, without a copy of the columns."""
+    k = columns.size
+    bounds = np.linspace(0, X.shape[0], N_SLICES + 1).astype(int)
+    parts = np.zeros((N_SLICES, k, k))
+    kernel = _kernel(_gram)
+
+    def multiply(part: slice) -> None:
+        for i in range(part.start, part.stop):
+            kernel(X.T, columns, centers, parts[i], bounds[i], bounds[i + 1], SHORT_PIECE)
+
+    over_slices(multiply, N_SLICES, flops=X.shape[0] * float(k) ** 2)
+    lower = np.tril(parts.sum(axis=0))
+    return lower + np.tril(lower, -1).T
+
+
 def combine_columns(X: np.ndarray, columns: np.ndarray, W: np.ndarray) -> np.ndarray:
     """``X[:, columns] W`` in float64 and Fortran order, without a copy of the columns."""
-    out = np.zeros((W.shape[1], X.shape[0]))
+    out = np.empty((W.shape[1], X.shape[0]))
+    out.fill(0.0)  # here, since threads that meet new pages together get in each other's way
     kernel = _kernel(_combine_columns)
 
     def combine(part: slice) -> None:
-        kernel(X.T, columns, W, out, part.start, part.stop, PIECE)
+        kernel(X.T, columns, W, out, part.start, part.stop, SHORT_PIECE)
 
     over_slices(combine, X.shape[0], flops=2.0 * X.shape[0] * W.size)
     return out.T
 
 
-def _columns_times(Xt, Rt, out, squares, piece):
-    n_columns, n = Xt.shape
-    for j in range(0, n_columns - 3, 4):
-        for start in range(0, n, piece):
-            stop = min(start + piece, n)
-            first, second = Xt[j, start:stop], Xt[j + 1, start:stop]
-            third, fourth = Xt[j + 2, start:stop], Xt[j + 3, start:stop]
-            for k in range(0, Rt.shape[0] - 1, 2):
-                one, two = Rt[k, start:stop], Rt[k + 1, start:stop]
-                _add_eight(first, second, third, fourth, one, two, out[j : j + 4, k : k + 2])
-            for b in range(4):  # what is left over, from the cache
-                column = Xt[j + b, start:stop]
-                if squares.size:
-                    squares[j + b] += _dot(column, column)
-                if Rt.shape[0] % 2:
-                    out[j + b, -1] += _dot(column, Rt[-1, start:stop])
-    for j in range(n_columns - n_columns % 4, n_columns):
-        for start in range(0, n, piece):
-            column = Xt[j, start : start + piece]
+def _columns_times(Xt, columns, Rt, out, squares, begin, end, piece):
+    fours = columns.size - columns.size % 4
+    for p in range(0, fours, 4):
+        j, k, m, q = columns[p], columns[p + 1], columns[p + 2], columns[p + 3]
+        for start in range(begin, end, piece):
+            stop = min(start + piece, end)
+            four = (Xt[j, start:stop], Xt[k, start:stop], Xt[m, start:stop], Xt[q, start:stop])
+            _add_products(four, Rt, start, stop, out[p : p + 4])
             if squares.size:
-                squares[j] += _dot(column, column)
+                _add_squares(four, squares[p : p + 4])
+    for p in range(fours, columns.size):
+        for start in range(begin, end, piece):
+            stop = min(start + piece, end)
+            column = Xt[columns[p], start:stop]
+            if squares.size:
+                squares[p] += _dot(column, column)
             for k in range(Rt.shape[0]):
-                out[j, k] += _dot(column, Rt[k, start : start + piece])
+                out[p, k] += _dot(column, Rt[k, start:stop])
+
+
+def _gram(Xt, columns, centers, G, begin, end, piece):
+    """Adds the lower triangle, and some of the upper one, of the samples from begin to end."""
+    block = np.empty((columns.size, piece))
+    fours = columns.size - columns.size % 4
+    for start in range(begin, end, piece):
+        size = min(start + piece, end) - start
+        for p in range(columns.size):
+            _subtract(Xt[columns[p], start : start + size], centers[p], block[p, :size])
+        for p in range(0, fours, 4):
+            four = (block[p, :size], block[p + 1, :size], block[p + 2, :size], block[p + 3, :size])
+            _add_products(four, block[: p + 4], 0, size, G[p : p + 4])
+        for p in range(fours, columns.size):
+            for q in range(p + 1):
+                G[p, q] += _dot(block[p, :size], block[q, :size])
+
+
+def _add_products(four, Rt, start, stop, out):
+    """Products of four columns with all rows of Rt: three at a time, the rest in pairs."""
+    c = Rt.shape[0]
+    n_pairs = (0, 2, 1)[c % 3] if c > 1 else 0
+    for k in range(0, 2 * n_pairs, 2):
+        _add_eight(four, Rt[k, start:stop], Rt[k + 1, start:stop], out[:, k : k + 2])
+    for k in range(2 * n_pairs, c - 2, 3):
+        one, two, three = Rt[k, start:stop], Rt[k + 1, start:stop], Rt[k + 2, start:stop]
+        _add_twelve(four, one, two, three, out[:, k : k + 3])
+    if c == 1:
+        for b in range(4):
+            out[b, 0] += _dot(four[b], Rt[0, start:stop])
 
 
 def _dot(x, y):
@@ -90,26 +153,69 @@ def _dot(x, y):
     return total
 
 
-def _add_eight(first, second, third, fourth, one, two, out):
+def _subtract(x, center, out):
+    for i in range(x.size):
+        out[i] = x[i] - center
+
+
+def _add_squares(four, out):
+    x, y, z, w = four
+    a = b = c = d = x.dtype.type(0)
+    for i in range(x.size):
+        a += x[i] * x[i]
+        b += y[i] * y[i]
+        c += z[i] * z[i]
+        d += w[i] * w[i]
+    out[0] += a
+    out[1] += b
+    out[2] += c
+    out[3] += d
+
+
+def _add_eight(four, one, two, out):
     """Eight sums in registers: six numbers are loaded for eight products."""
-    a = b = c = d = e = f = g = h = first.dtype.type(0)
-    for i in range(first.size):
-        a += first[i] * one[i]
-        b += second[i] * one[i]
-        c += third[i] * one[i]
-        d += fourth[i] * one[i]
-        e += first[i] * two[i]
-        f += second[i] * two[i]
-        g += third[i] * two[i]
-        h += fourth[i] * two[i]
-    out[0, 0] += a
-    out[1, 0] += b
-    out[2, 0] += c
-    out[3, 0] += d
-    out[0, 1] += e
-    out[1, 1] += f
-    out[2, 1] += g
-    out[3, 1] += h
+    x, y, z, w = four
+    a = b = c = d = e = f = g = h = x.dtype.type(0)
+    for i in range(x.size):
+        a += x[i] * one[i]
+        b += y[i] * one[i]
+        c += z[i] * one[i]
+        d += w[i] * one[i]
+        e += x[i] * two[i]
+        f += y[i] * two[i]
+        g += z[i] * two[i]
+        h += w[i] * two[i]
+    _add_column(out[:, 0], a, b, c, d)
+    _add_column(out[:, 1], e, f, g, h)
+
+
+def _add_twelve(four, one, two, three, out):
+    """Twelve sums in registers: seven numbers are loaded for twelve products."""
+    x, y, z, w = four
+    a = b = c = d = e = f = g = h = k = m = p = q = x.dtype.type(0)
+    for i in range(x.size):
+        a += x[i] * one[i]
+        b += y[i] * one[i]
+        c += z[i] * one[i]
+        d += w[i] * one[i]
+        e += x[i] * two[i]
+        f += y[i] * two[i]
+        g += z[i] * two[i]
+        h += w[i] * two[i]
+        k += x[i] * three[i]
+        m += y[i] * three[i]
+        p += z[i] * three[i]
+        q += w[i] * three[i]
+    _add_column(out[:, 0], a, b, c, d)
+    _add_column(out[:, 1], e, f, g, h)
+    _add_column(out[:, 2], k, m, p, q)
+
+
+def _add_column(out, a, b, c, d):
+    out[0] += a
+    out[1] += b
+    out[2] += c
+    out[3] += d
 
 
 def _combine_columns(Xt, columns, W, out, begin, end, piece):
@@ -148,8 +254,11 @@ def _compiled() -> dict:
     tools = numba_tools()
     if tools is None:
         return {}
-    parts = (_dot, _add_eight, _add_combination, _add_multiple)
+    parts = (
+        _dot, _subtract, _add_squares, _add_column, _add_eight, _add_twelve, _add_products,
+        _add_combination, _add_multiple,
+    )  # fmt: skip
     for function in parts:
         tools.register_jitable(fastmath=_FASTMATH)(function)
-    kernels = (_columns_times, _combine_columns)
+    kernels = (_columns_times, _gram, _combine_columns)
     return {f.__name__: compile_cached(tools, f, _FASTMATH) for f in kernels}

@@ -10,10 +10,13 @@ changes a bit of the result.
 
 from __future__ import annotations
 
+import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
@@ -79,9 +82,34 @@ def over_slices(function: Callable[[slice], None], n_items: int, flops: float) -
             return
         bounds = [n_items * i // N_SLICES for i in range(N_SLICES + 1)]
         slices = list(map(slice, bounds[:-1], bounds[1:]))
-        workers = min(_state["allowed"], N_SLICES)
-        if workers == 1:
-            list(map(function, slices))
-            return
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(function, slices))
+        helpers = min(_state["allowed"], N_SLICES) - 1
+        _share(function, deque(slices), helpers)
+
+
+def _share(function: Callable[[slice], None], left: deque[slice], n_helpers: int) -> None:
+    """This thread and its helpers take slices until none is left."""
+
+    def work() -> None:
+        while left:
+            try:
+                part = left.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            function(part)
+
+    helpers = [_pool(n_helpers).submit(work) for _ in range(n_helpers)]
+    try:
+        work()
+    finally:
+        left.clear()  # after an error nobody goes on
+        running = [helper for helper in helpers if not helper.cancel()]
+        for helper in running:
+            helper.result()
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Kept, since a thread takes longer to start than some slices; a forked child has none."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_pool.cache_clear)
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="rowsparse")

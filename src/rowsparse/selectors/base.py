@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..designs import NotFinite
 from ..inputs import check_k, check_number
 from ..losses import ResidualLoss
 from ..numerics.rows import largest_first, row_norms
@@ -17,7 +18,7 @@ from ..penalties import RowPenalty
 from ..problem import Problem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
-from .data import Data
+from .data import Data, check_finite
 from .feature_selector import FeatureSelector
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
@@ -43,9 +44,9 @@ class JointSelector(FeatureSelector, ABC):
             f"BlockDescent(tol=1e-8), got solver={self.solver!r}."
         )
 
-    def _data(self, X, y, sample_weight) -> Data:
+    def _data(self, X, y, sample_weight, later: bool = False) -> Data:
         _check_parameters(self)
-        return Data.of(self, X, y, sample_weight)
+        return Data.of(self, X, y, sample_weight, later)
 
     def _set_rows(self, data: Data, solution: Solution, support: np.ndarray) -> None:
         """The fitted attributes that a W and a support give."""
@@ -94,10 +95,14 @@ class RowSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, y, sample_weight)
+        data = self._data(X, y, sample_weight, later=True)
         k = check_k(self.n_features_to_select, data.factors)
         problem, solver = self._problem(data), self._solver()
-        alpha, solution, path = self._solve(problem, solver, k)
+        try:
+            alpha, solution, path = self._solve(problem, solver, k)
+        except NotFinite:
+            check_finite(self, X)
+            raise
         if not solution.converged:
             warnings.warn(not_converged(solution), ConvergenceWarning, stacklevel=2)
         self._set_fitted(data, problem, solution, alpha, k, path)

@@ -20,8 +20,11 @@ class Data:
         self.means, self.scales, self.factors = means, scales, factors
 
     @classmethod
-    def of(cls, selector: Any, X, y, sample_weight) -> Data:
-        """Check X, y and the weights of samples and features."""
+    def of(cls, selector: Any, X, y, sample_weight, later: bool = False) -> Data:
+        """Check X, y and the weights of samples and features.
+
+        ``later``: NaN in X may come to light as ``NotFinite`` when X is first read as a whole.
+        """
         X, y = _validated(selector, X, y)
         s = check_sample_weight(sample_weight, X.shape[0])
         factors = check_feature_weights(
@@ -31,20 +34,19 @@ class Data:
             X, y, s = X[s > 0], y[s > 0], s[s > 0]  # a weight of zero is a row that is not there
         target = as_target(y, selector.task)
         s = None if s is None else s / s.mean()
-        return cls._standardized(selector, X, target, s, factors)
+        return cls._standardized(selector, X, target, s, factors, later)
 
     @classmethod
-    def _standardized(cls, selector: Any, X, target, s, factors) -> Data:
+    def _standardized(cls, selector: Any, X, target, s, factors, later: bool) -> Data:
         design = as_design(X)
         n, d = design.shape
         weights = np.ones(n) if s is None else s
         means, scales, known = np.zeros(d), np.ones(d), None
         moved = selector.fit_intercept or selector.standardize
-        if s is None and not moved:  # the null model is zero, its residual Y
-            design.expect(target.Y)
-        sums = design.means(weights) if moved else design.squares(weights)
-        if not np.isfinite(sums).all():  # asked of sums that are needed anyway: no pass of its own
-            check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
+        if moved or not (later and design.products_check(target.Y.shape[1])):
+            sums = design.means(weights) if moved else design.squares(weights)
+            if not np.isfinite(sums).all():  # needed anyway: no pass of its own
+                check_finite(selector, X)
         constant = design.constant_columns()
         if moved:
             means = sums
@@ -66,6 +68,11 @@ class Data:
         changed = means.any() or selector.standardize
         design = Standardized(design, means, scales, known) if changed else design
         return cls(design, target, s, means, scales, factors)
+
+
+def check_finite(selector: Any, X) -> None:
+    """Raise with scikit-learn's words if X has NaN or infinity in it."""
+    check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
 
 
 def _validated(selector: Any, X, y):

@@ -12,6 +12,7 @@ from ..numerics.threads import blas_threads_for
 from ..problem import Evaluation, Problem
 from .base import Solver, State
 from .descent import descend
+from .guess import guessed_rows
 from .local import GramModel, Model, SampleModel
 
 FIRST_SMOOTHING = 0.1  # of the typical residual
@@ -42,6 +43,11 @@ class BlockDescent(Solver):
         return None
 
     def start(self, problem: Problem, W: np.ndarray) -> _State:
+        if W is problem.null_weights:
+            rows = guessed_rows(problem)
+            state = None if rows is None else self._from_guess(problem, W, rows)
+            if state is not None:
+                return state
         W = W.copy()
         W[problem.penalty.excluded(len(W))] = 0.0
         return self._assess(
@@ -68,6 +74,25 @@ class BlockDescent(Solver):
             new.n_idle = state.n_idle + 1
             new.stalled = new.n_idle > 2
         return new
+
+    def _from_guess(self, problem: Problem, W: np.ndarray, rows: np.ndarray) -> _State | None:
+        """The state with these rows solved for, before X is first read as a whole.
+
+        None where what was read of it is not finite: the pass that follows will say so.
+        """
+        G = _extended_gram(problem, rows[:0], rows, np.empty((0, 0)))
+        gradient = problem.design.rmatmul_of(rows, problem.unexplained) / -len(problem.Y)
+        if not (np.isfinite(G).all() and np.isfinite(gradient).all()):
+            return None
+        model = GramModel(G, W[rows], gradient)
+        tol = 0.5 * self.attainable_tol(problem) * problem.violation_scale
+        descend(model, problem.penalty.take(rows), tol)
+        W = W.copy()
+        W[rows] = model.W
+        floor = problem.smoothing_floor
+        return self._assess(
+            problem, _State(W, np.inf, np.inf, smoothing=floor, working_set=rows, G=G)
+        )
 
     def _assess(self, problem: Problem, state: _State) -> _State:
         evaluation = problem.evaluate(state.W, state.smoothing)

@@ -20,7 +20,7 @@ from .base import Solver, State
 RAISE, LOWER = 1.5, 0.9  # of the curvature: when a step is too long, and after each step
 SLOW = 0.1  # of the violation: where steps move less, single rows are wrong that steps cannot see
 MAX_IDLE = 100  # steps without a lower objective or a smaller violation
-ROUNDING = 4  # units in the last place of the objective, which no longer tell two points apart
+ROUNDING = 128  # units in the last place of the objective: columns far from zero lose that much
 
 
 @dataclass(kw_only=True)
