@@ -30,6 +30,9 @@ class SparseDesign(Design):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return np.asarray(self.X.T @ R, dtype=float)
 
+    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+        return np.asarray(self.X[:, columns].T @ R, dtype=float)
+
     def take(self, columns: np.ndarray) -> np.ndarray:
         return np.asfortranarray(self.X[:, columns].toarray(), dtype=float)
 

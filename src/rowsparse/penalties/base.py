@@ -116,9 +116,8 @@ class RowPenalty(Penalty):
 
     def value(self, W: np.ndarray) -> float:
         """The penalty of W; infinite if an excluded row is not zero."""
-        sizes = self.sizes(W)
-        used = sizes > 0
-        return float(np.sum(self.strength(len(W))[used] * self.phi(sizes[used])))
+        used = np.flatnonzero(nonzero_rows(W))  # mostly few
+        return float(np.sum(self.strength(len(W))[used] * self.phi(self.sizes(W[used]))))
 
     def prox(self, W: np.ndarray, step: np.ndarray | float) -> np.ndarray:
         """Row-wise argmin of ``1/2 |u - w_j|**2 + step_j strength_j phi(size(u))``."""
