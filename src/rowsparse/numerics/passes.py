@@ -1,8 +1,8 @@
 r"""Passes over a large matrix stored by columns, for few outputs.
 
 BLAS multiplies a matrix by three or five columns at half the speed of memory: it is made for many.
-Here four columns of X meet two or three outputs at a time, in pieces that stay in the cache, so that
-X is read once, at the speed of memory, and the sums of squares of its columns come out of the same
+Here four columns of X meet two or three outputs at a time, in pieces that stay in the cache, so
+that X is read once, at the speed of memory, and the sums of squares of columns come out of the same
 pass. Sums are kept in the precision of X within a piece and in float64 between pieces. The same
 products of columns with columns, for which BLAS is not made either, are Gram matrices of few.
 
