@@ -176,8 +176,10 @@ class WithConstant(Design):
         G = np.empty((len(rows), len(columns)))
         G[np.ix_(~constant_left, ~constant_right)] = self.base.gram(left, right, weights)
         if constant_left.any() or constant_right.any():
-            G[np.ix_(constant_left, ~constant_right)] = self._sums_of(right, weights)
-            G[np.ix_(~constant_left, constant_right)] = self._sums_of(left, weights)[:, None]
+            sums = self._sums_of(left, weights)
+            G[np.ix_(~constant_left, constant_right)] = sums[:, None]
+            sums = sums if right is left else self._sums_of(right, weights)
+            G[np.ix_(constant_left, ~constant_right)] = sums
             G[np.ix_(constant_left, constant_right)] = weights.sum()
         return G
 
