@@ -17,7 +17,7 @@ from ..paths import path_to_k
 from ..penalties import RowPenalty
 from ..problem import Problem
 from ..results import Path, Solution
-from ..solvers import Solver, choose, solve
+from ..solvers import BlockDescent, Solver, choose, solve
 from .data import Data, check_finite
 from .feature_selector import FeatureSelector
 
@@ -44,9 +44,13 @@ class JointSelector(FeatureSelector, ABC):
             f"BlockDescent(tol=1e-8), got solver={self.solver!r}."
         )
 
-    def _data(self, X, y, sample_weight, later: bool = False) -> Data:
+    def _data(self, X, y, sample_weight) -> Data:
         _check_parameters(self)
-        return Data.of(self, X, y, sample_weight, later)
+        return Data.of(self, X, y, sample_weight, self._meets_all_of_X_first())
+
+    def _meets_all_of_X_first(self) -> bool:
+        """Whether the first thing a fit computes of all of X is ``X'R``, which may look for NaN."""
+        return False
 
     def _set_rows(self, data: Data, solution: Solution, support: np.ndarray) -> None:
         """The fitted attributes that a W and a support give."""
@@ -95,7 +99,7 @@ class RowSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, y, sample_weight, later=True)
+        data = self._data(X, y, sample_weight)
         k = check_k(self.n_features_to_select, data.factors)
         problem, solver = self._problem(data), self._solver()
         try:
@@ -114,6 +118,10 @@ class RowSelector(JointSelector):
         problem = self._problem(data)
         solver = self._solver()
         return problem, choose(problem)[0] if solver is None else solver
+
+    def _meets_all_of_X_first(self) -> bool:
+        descends = self.solver == "auto" or isinstance(self.solver, BlockDescent)
+        return descends and self._penalty(1.0, None).convex and self._loss(None).quadratic
 
     def _problem(self, data: Data) -> Problem:
         penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
