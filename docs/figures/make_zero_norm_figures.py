@@ -40,7 +40,7 @@ def draw_accuracy(axis: plt.Axes, record: dict, title: str) -> None:
         reached = [i for i, k in enumerate(wanted) if sizes[i] > k - 0.5]  # FSV ends early
         x, y = [wanted[i] for i in reached], [accuracies[i] for i in reached]
         axis.plot(x, y, style, color=colour, label=label, markersize=4)
-    axis.set(xscale="log", xlabel="features", ylabel="accuracy, 5 × 5-fold (%)", title=title)
+    axis.set(xscale="log", xlabel="features", ylabel="accuracy, 5-fold, repeated (%)", title=title)
     axis.set_xticks([2, 5, 10, 20, 50, 100], [2, 5, 10, 20, 50, 100])
     axis.minorticks_off()
 

@@ -145,6 +145,15 @@ def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monk
     assert not passes.worth_own_pass(np.ascontiguousarray(X), 5)
 
 
+def test_long_columns_are_worth_it_earlier(monkeypatch):
+    monkeypatch.setattr(passes, "WORTH_LONG", 120)
+    X = matrix(20, 6, float)
+    assert not passes.worth_own_pass(X, 5)
+    monkeypatch.setattr(passes, "LONG", 20)
+    assert passes.worth_own_pass(X, 5)
+    assert not passes.worth_own_pass(X[:, :5], 5)
+
+
 def test_without_numba_it_is_left_to_blas(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(passes, "_compiled", cache(passes._compiled.__wrapped__))

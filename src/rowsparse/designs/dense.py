@@ -27,10 +27,10 @@ class DenseDesign(Design):
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(nonzero_rows(W))
-        if 4 * used.size >= self.shape[1]:
-            return _product(self.X, W)
         if self.shape[0] * used.size >= _WORTH_COMBINING and worth_own_pass(self.X, W.shape[1]):
             return combine_columns(self.X, used, W[used])
+        if 4 * used.size >= self.shape[1]:
+            return _product(self.X, W)
         return self.take(used) @ W[used]
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:

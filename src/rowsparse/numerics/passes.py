@@ -21,6 +21,7 @@ from .compiling import compile_cached, numba_tools
 from .threads import N_SLICES, over_slices
 
 WORTH = 10**7  # entries: numba costs some tenths of a second in a new process
+LONG, WORTH_LONG = 1000, 1_500_000  # samples in a column, and entries from which it pays there
 FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 12  # BLAS reads X as fast for one, and is made for many
 PIECE = 4096  # samples: four columns and the outputs, read from memory once
 WORTH_GRAM = 10**6  # entries
@@ -31,14 +32,18 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 
 def worth_own_pass(X: np.ndarray, n_outputs: int) -> bool:
     """Whether these passes beat BLAS on X; it depends on X and the number of outputs alone."""
-    few = FEWEST_OUTPUTS <= n_outputs <= MOST_OUTPUTS
-    return few and X.flags.f_contiguous and X.size >= WORTH and bool(_compiled())
+    return FEWEST_OUTPUTS <= n_outputs <= MOST_OUTPUTS and _large(X) and bool(_compiled())
 
 
 def worth_own_gram(X: np.ndarray, n_columns: int) -> bool:
     """Whether ``gram`` beats BLAS: on few columns, each of them long."""
     long = X.shape[0] * n_columns >= WORTH_GRAM and n_columns <= MOST_GRAM_COLUMNS
-    return long and X.flags.f_contiguous and X.size >= WORTH and bool(_compiled())
+    return long and _large(X) and bool(_compiled())
+
+
+def _large(X: np.ndarray) -> bool:
+    worth = WORTH_LONG if X.shape[0] >= LONG else WORTH
+    return X.flags.f_contiguous and X.size >= min(worth, WORTH)
 
 
 def columns_times(
