@@ -1,148 +1,14 @@
 """Every design is a matrix: each operation equals the same one on an explicit float64 array.
 
-A new way to store X is one line in STORAGES; the wrappers are run over each of them.
+A new way to store X is one line in STORAGES (storages.py); the wrappers are run over each of them.
 """
-
-import functools
 
 import numpy as np
 import pytest
+from conformance.storages import STORAGES, N, Pair, frozen, numbers
 from scipy import sparse
 
-from rowsparse.designs import (
-    NotFinite,
-    Standardized,
-    Subset,
-    WithConstant,
-    as_design,
-    base,
-    dense,
-)
-from rowsparse.numerics import passes
-
-N, D = 23, 9
-
-
-def with_duplicates(X, kind):
-    """The same matrix with every stored entry split in two halves."""
-    coo = sparse.coo_array(X)
-    rows, columns = coo.coords
-    both = (np.concatenate([rows, rows]), np.concatenate([columns, columns]))
-    doubled = sparse.coo_array((np.concatenate([coo.data, coo.data]) / 2, both), shape=X.shape)
-    if kind == "coo":
-        return doubled
-    order = np.lexsort((both[0], both[1]))
-    counts = np.bincount(both[1], minlength=X.shape[1])
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    return sparse.csc_array((doubled.data[order], both[0][order], indptr), shape=X.shape)
-
-
-def unsorted(X):
-    csc = sparse.csc_array(X)
-    for j in range(X.shape[1]):
-        part = slice(csc.indptr[j], csc.indptr[j + 1])
-        csc.indices[part], csc.data[part] = csc.indices[part][::-1], csc.data[part][::-1]
-    csc.has_sorted_indices = False
-    return csc
-
-
-def long_indices(X):
-    csc = sparse.csc_array(X)
-    csc.indices, csc.indptr = csc.indices.astype(np.int64), csc.indptr.astype(np.int64)
-    return csc
-
-
-def explicit_zeros(X):
-    csc = sparse.csc_array(np.ones_like(X))
-    csc.data[:] = X.T.ravel()
-    return csc
-
-
-def read_only_map(X, folder):
-    np.save(folder / "X.npy", X)
-    return np.load(folder / "X.npy", mmap_mode="r")
-
-
-STORAGES = {
-    "C": lambda X, _: np.ascontiguousarray(X),
-    "F": lambda X, _: np.asfortranarray(X),
-    "float32": lambda X, _: X.astype(np.float32),
-    "float32 F": lambda X, _: np.asfortranarray(X, dtype=np.float32),
-    "memmap": read_only_map,
-    "memmap F": lambda X, folder: read_only_map(np.asfortranarray(X), folder),
-    "view": lambda X, _: np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
-    "reversed": lambda X, _: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
-    "csr matrix": lambda X, _: sparse.csr_matrix(X),
-    "csc matrix": lambda X, _: sparse.csc_matrix(X),
-    "coo matrix": lambda X, _: sparse.coo_matrix(X),
-    "csr array": lambda X, _: sparse.csr_array(X),
-    "csc array": lambda X, _: sparse.csc_array(X),
-    "coo array": lambda X, _: sparse.coo_array(X),
-    "csc float32": lambda X, _: sparse.csc_array(X.astype(np.float32)),
-    "int64 indices": lambda X, _: long_indices(X),
-    "unsorted": lambda X, _: unsorted(X),
-    "coo duplicates": lambda X, _: with_duplicates(X, "coo"),
-    "csc duplicates": lambda X, _: with_duplicates(X, "csc"),
-    "explicit zeros": lambda X, _: explicit_zeros(X),
-}
-WRAPPERS = ["plain", "standardized", "constant", "subset", "standardized constant subset"]
-
-
-def numbers(n=N, d=D, seed=0):
-    """A third zeros, columns of different size; one constant, one empty, one zero or two."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7) * np.logspace(-1, 1, d)
-    X[:, 3], X[:, 5], X[:, 7] = 2.5, 0.0, 2.0 * (X[:, 7] > 0)
-    return X
-
-
-class Pair:
-    """A design and the explicit matrix it stands for."""
-
-    def __init__(self, stored, matrix, wrapper, seed=1):
-        rng = np.random.default_rng(seed)
-        n, d = matrix.shape
-        self.stored, self.design, self.matrix = stored, as_design(stored), matrix
-        if "standardized" in wrapper:
-            means, scales = rng.standard_normal(d), rng.uniform(0.5, 2, d)
-            self.design = Standardized(self.design, means, scales)
-            self.matrix = (self.matrix - means) / scales
-        if "constant" in wrapper:
-            self.design = WithConstant(self.design)
-            self.matrix = np.hstack([self.matrix, np.ones((n, 1))])
-        if "subset" in wrapper:
-            columns = np.concatenate(
-                [rng.permutation(d)[: d - 1], np.arange(d, self.matrix.shape[1])]
-            )
-            columns = np.union1d(columns, [3, 5])[::-1]  # the constant columns, and out of order
-            self.design, self.matrix = Subset(self.design, columns), self.matrix[:, columns]
-        self.weights = rng.uniform(0.1, 3, n)
-        self.centers = rng.standard_normal(self.matrix.shape[1])
-        single = self.design.dtype == np.float32
-        self.same = functools.partial(
-            np.testing.assert_allclose, rtol=0, atol=2e-4 if single else 1e-11
-        )
-
-
-@pytest.fixture(params=WRAPPERS)
-def wrapper(request):
-    return request.param
-
-
-@pytest.fixture(params=STORAGES)
-def pair(request, wrapper, tmp_path):
-    X = numbers()
-    if "float32" in request.param:
-        X = X.astype(np.float32).astype(float)
-    return Pair(STORAGES[request.param](X, tmp_path), X, wrapper)
-
-
-def frozen(stored):
-    """Every array behind the stored X, as bytes."""
-    if sparse.issparse(stored):
-        names = [k for k in ("data", "indices", "indptr", "row", "col") if hasattr(stored, k)]
-        return [getattr(stored, name).tobytes() for name in names]
-    return [stored.tobytes()]
+from rowsparse.designs import Standardized, as_design, base, dense
 
 
 def test_shape_and_kind_of_numbers(pair):
@@ -294,90 +160,14 @@ def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_p
     np.testing.assert_allclose(both.design.squares(both.weights, both.centers), expected)
 
 
-# -- passes of our own ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def own_passes(monkeypatch):
-    """As if every matrix were large enough for them."""
-    monkeypatch.setattr(passes, "WORTH", 0)
-    monkeypatch.setattr(passes, "WORTH_GRAM", 0)
-    monkeypatch.setattr(dense, "_WORTH_COMBINING", 0)
-
-
-@pytest.mark.usefixtures("own_passes")
-@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F", "C"])
-def test_products_by_own_passes(storage, wrapper, tmp_path):
-    X = numbers(d=21).astype(np.float32).astype(float)
-    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
-    R = np.random.default_rng(2).standard_normal((N, 3))
-    W = np.zeros((both.matrix.shape[1], 3))
-    W[[1, 6, -1]] = 0.5
-    both.same(both.design.rmatmul(R), both.matrix.T @ R)
-    both.same(both.design.matmul(W), both.matrix @ W)
-
-
-@pytest.mark.usefixtures("own_passes")
-@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F", "C"])
-@pytest.mark.parametrize("centred", [False, True])
-def test_gram_by_own_passes(storage, wrapper, centred, tmp_path):
-    X = numbers(d=21).astype(np.float32).astype(float)
-    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
-    rows, weights = np.array([0, 4, 2, 11, 8, -1]) % both.matrix.shape[1], np.full(N, 0.3)
-    A = (both.matrix - (both.centers if centred else 0.0))[:, rows]
-    G = both.design.gram(rows, rows, weights, both.centers if centred else None)
-    both.same(G / np.abs(G).max(), 0.3 * A.T @ A / np.abs(G).max())
-    np.testing.assert_allclose(G, G.T, rtol=1e-15)
-
-
-@pytest.mark.usefixtures("own_passes")
-@pytest.mark.parametrize("storage", ["F", "float32 F", "C", "csc array"])
-def test_sums_of_squares_come_with_the_first_product(storage, wrapper, tmp_path):
-    X = numbers().astype(np.float32).astype(float)
-    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
-    stored = underneath(both.design)
-    assert stored.products_check(3) == (storage == "F")
-    for size in (1.0, 2.0):
-        R = size * np.random.default_rng(2).standard_normal((N, 3))
-        both.same(both.design.rmatmul(R), both.matrix.T @ R)
-    ones = np.ones(N)
-    both.same(stored.squares(2 * ones) / (1 + 2 * ones @ X**2), 1 - 1 / (1 + 2 * ones @ X**2))
-
-
-@pytest.mark.usefixtures("own_passes")
-@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e200])
-def test_the_first_product_refuses_what_is_not_finite(wrapper, bad, tmp_path):
-    X = numbers()
-    X[20, 4] = bad
-    both = Pair(np.asfortranarray(X), X, wrapper)
-    with pytest.raises(NotFinite, match="finite"):
-        both.design.rmatmul(np.zeros((N, 3)))
-
-
 def test_products_with_some_columns(pair):
     R = np.random.default_rng(2).standard_normal((N, 3))
     for columns in (np.array([0, 4, -1, 2, 1]) % pair.matrix.shape[1], np.array([3]), np.arange(0)):
         pair.same(pair.design.rmatmul_of(columns, R), pair.matrix[:, columns].T @ R)
 
 
-@pytest.mark.usefixtures("own_passes")
-@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F"])
-def test_products_with_some_columns_or_samples_by_own_passes(storage, wrapper, tmp_path):
-    X = numbers(d=21).astype(np.float32).astype(float)
-    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
-    R = np.random.default_rng(2).standard_normal((N, 3))
-    columns = np.array([0, 4, -1, 2, 1]) % both.matrix.shape[1]
-    both.same(both.design.rmatmul_of(columns, R), both.matrix[:, columns].T @ R)
-    samples, rows = [slice(2, 5), slice(11, 12)], [2, 3, 4, 11]
-    both.same(both.design.rmatmul_over(samples, R), both.matrix[rows].T @ R[rows])
-
-
 def test_products_over_some_samples_are_offered_where_they_are_quicker_only(pair):
     assert pair.design.rmatmul_over([slice(2, 5)], np.ones((N, 3))) is None
-
-
-def underneath(design):
-    return underneath(design.base) if hasattr(design, "base") else design
 
 
 def test_sums_of_squares_that_are_known_serve_their_own_weights_only():

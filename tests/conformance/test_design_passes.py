@@ -1,0 +1,81 @@
+"""Designs whose X is large: passes of our own in place of BLAS, and what they find on their way."""
+
+import numpy as np
+import pytest
+from conformance.storages import STORAGES, N, Pair, numbers
+
+from rowsparse.designs import NotFinite, dense
+from rowsparse.numerics import passes
+
+
+@pytest.fixture
+def own_passes(monkeypatch):
+    """As if every matrix were large enough for them."""
+    monkeypatch.setattr(passes, "WORTH", 0)
+    monkeypatch.setattr(passes, "WORTH_GRAM", 0)
+    monkeypatch.setattr(dense, "_WORTH_COMBINING", 0)
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F", "C"])
+def test_products_by_own_passes(storage, wrapper, tmp_path):
+    X = numbers(d=21).astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    R = np.random.default_rng(2).standard_normal((N, 3))
+    W = np.zeros((both.matrix.shape[1], 3))
+    W[[1, 6, -1]] = 0.5
+    both.same(both.design.rmatmul(R), both.matrix.T @ R)
+    both.same(both.design.matmul(W), both.matrix @ W)
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F", "C"])
+@pytest.mark.parametrize("centred", [False, True])
+def test_gram_by_own_passes(storage, wrapper, centred, tmp_path):
+    X = numbers(d=21).astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    rows, weights = np.array([0, 4, 2, 11, 8, -1]) % both.matrix.shape[1], np.full(N, 0.3)
+    A = (both.matrix - (both.centers if centred else 0.0))[:, rows]
+    G = both.design.gram(rows, rows, weights, both.centers if centred else None)
+    both.same(G / np.abs(G).max(), 0.3 * A.T @ A / np.abs(G).max())
+    np.testing.assert_allclose(G, G.T, rtol=1e-15)
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "C", "csc array"])
+def test_sums_of_squares_come_with_the_first_product(storage, wrapper, tmp_path):
+    X = numbers().astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    stored = underneath(both.design)
+    assert stored.products_check(3) == (storage == "F")
+    for size in (1.0, 2.0):
+        R = size * np.random.default_rng(2).standard_normal((N, 3))
+        both.same(both.design.rmatmul(R), both.matrix.T @ R)
+    ones = np.ones(N)
+    both.same(stored.squares(2 * ones) / (1 + 2 * ones @ X**2), 1 - 1 / (1 + 2 * ones @ X**2))
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e200])
+def test_the_first_product_refuses_what_is_not_finite(wrapper, bad, tmp_path):
+    X = numbers()
+    X[20, 4] = bad
+    both = Pair(np.asfortranarray(X), X, wrapper)
+    with pytest.raises(NotFinite, match="finite"):
+        both.design.rmatmul(np.zeros((N, 3)))
+
+
+@pytest.mark.usefixtures("own_passes")
+@pytest.mark.parametrize("storage", ["F", "float32 F", "memmap F"])
+def test_products_with_some_columns_or_samples_by_own_passes(storage, wrapper, tmp_path):
+    X = numbers(d=21).astype(np.float32).astype(float)
+    both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
+    R = np.random.default_rng(2).standard_normal((N, 3))
+    columns = np.array([0, 4, -1, 2, 1]) % both.matrix.shape[1]
+    both.same(both.design.rmatmul_of(columns, R), both.matrix[:, columns].T @ R)
+    samples, rows = [slice(2, 5), slice(11, 12)], [2, 3, 4, 11]
+    both.same(both.design.rmatmul_over(samples, R), both.matrix[rows].T @ R[rows])
+
+
+def underneath(design):
+    return underneath(design.base) if hasattr(design, "base") else design
