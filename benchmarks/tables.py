@@ -23,8 +23,13 @@ def entry_of(records):
     return next((record for record in records if record.get("entry")), None)
 
 
+#: Written here to learn the objective of a run that nobody can wait for; no library has it.
+NO_RIVALS = {"skfeature's iteration"}
+
+
 def fastest_rival(records, clock="wall"):
-    rivals = [r for r in records if r.get("entry") and not r["ours"]]
+    others = [r for r in records if not r["ours"] and r["contestant"] not in NO_RIVALS]
+    rivals = [r for r in others if r.get("entry")]
     return min(rivals, key=lambda r: r[clock], default=None)
 
 
