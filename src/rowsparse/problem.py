@@ -122,19 +122,19 @@ class Problem:
     def _evaluation(self, W, E, smoothing: float | None, gradient: np.ndarray | None) -> Evaluation:
         """``gradient`` where it is known already, and a pass over X where it is not."""
         smoothing = self.smoothing_floor if smoothing is None else smoothing
-        loss = self.loss.smoothed(smoothing)
+        h = self.loss.smoothed(smoothing).residual_weights(E)
         if gradient is None:
-            gradient = self._pulled_back(E, loss)
-        L = self.curvatures(self.metric_weights(loss.residual_weights(E)))
+            gradient = self._pulled_back(E, h)
+        L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
         objective = self.loss.value_of_residual(E) + self.penalty.value(W)
         return Evaluation(objective, gradient, scores, E, smoothing)
 
-    def _pulled_back(self, E: np.ndarray, loss: ResidualLoss) -> np.ndarray:
-        """``X' (gradient of the loss at E)``."""
-        if loss.plain:  # without a copy of E
+    def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
+        """``X' diag(h / n) E``."""
+        if self.loss.plain:  # h is one: without a copy of E
             return self.design.rmatmul(E) / len(E)
-        return self.design.rmatmul(loss.slopes(E))
+        return self.design.rmatmul(E * (h / len(E))[:, None])
 
     def curvatures(self, h: np.ndarray) -> np.ndarray:
         """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
@@ -218,7 +218,8 @@ class Problem:
     @cached_property
     def null_gradient(self) -> np.ndarray:
         """Gradient of the loss at the null model."""
-        return -self._pulled_back(self.unexplained, self.loss.smoothed(self.smoothing_floor))
+        loss = self.loss.smoothed(self.smoothing_floor)
+        return -self._pulled_back(self.unexplained, loss.residual_weights(self.unexplained))
 
     def alpha_max(self) -> float:
         """The smallest alpha at which no single penalised row leaves zero.

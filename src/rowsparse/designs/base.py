@@ -20,7 +20,7 @@ class NotFinite(ValueError):
 
 
 class Design(ABC):
-    """X as an operator. Subclasses provide the four abstract methods; the rest is derived."""
+    """X as an operator. Subclasses provide the abstract methods; the rest is derived."""
 
     shape: tuple[int, int]
     dtype: np.dtype  # of the storage: float32 bounds the accuracy that can be asked for
