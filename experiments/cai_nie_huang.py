@@ -26,7 +26,7 @@ import numpy as np
 from rowsparse import TopKSelector
 from rowsparse.datasets.synthetic import make_row_sparse
 from rowsparse.solvers import ALM, run
-from rowsparse.solvers.top_k import polish
+from rowsparse.solvers.top_k.solve import polish
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("ROWSPARSE_DATA", HERE.parent.parent / "shared" / "data"))

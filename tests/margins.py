@@ -4,7 +4,7 @@ import numpy as np
 
 from rowsparse.designs import as_design
 from rowsparse.losses import HingeLoss
-from rowsparse.solvers.margin_problem import MarginProblem
+from rowsparse.problems.margin import MarginProblem
 
 
 def two_classes(n=50, d=8, seed=0, noise=1.0):

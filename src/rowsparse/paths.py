@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .problem import Problem
+from .problems.penalised import Problem
 from .results import Path, Solution, Status
 from .solvers.base import Solver
-from .solvers.irls import IRLS
 from .solvers.loop import Deadline
-from .solvers.starts import solve, solve_near
-from .solvers.top_k import top_k_path
+from .solvers.penalised.irls import IRLS
+from .solvers.penalised.starts import solve, solve_near
+from .solvers.top_k.solve import top_k_path
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way

@@ -11,7 +11,7 @@ from conformance import plain
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p, LpInf
-from rowsparse.problem import Problem
+from rowsparse.problems.penalised import Problem
 from rowsparse.solvers import BlockDescent, run
 
 

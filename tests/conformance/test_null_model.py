@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p
-from rowsparse.problem import Problem
+from rowsparse.problems.penalised import Problem
 from rowsparse.solvers import BlockDescent, run
 
 

@@ -13,7 +13,7 @@ from conformance.problems import Case, grid, tight
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p, LpInf
-from rowsparse.problem import Problem
+from rowsparse.problems.penalised import Problem
 from rowsparse.results import Status
 from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient, choose, run
 

@@ -9,10 +9,10 @@ from conformance.problems import Case
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problem import Problem
+from rowsparse.problems.penalised import Problem
 from rowsparse.results import Status
 from rowsparse.solvers import ALM, SFS, Splice, run
-from rowsparse.solvers.refit import refit
+from rowsparse.solvers.top_k.refit import refit
 
 SOLVERS = {"ALM": ALM(rho=1.05), "SFS": SFS(), "Splice": Splice()}
 SHAPES = [
@@ -71,7 +71,7 @@ def test_alm_holds_its_constraints_at_the_end():
 
 def test_alm_factorises_the_smaller_system(monkeypatch):
     sizes = []
-    import rowsparse.solvers.augmented as module
+    import rowsparse.solvers.top_k.solve.alm as module
 
     original = module.cho_factor
     monkeypatch.setattr(
@@ -86,7 +86,7 @@ def test_alm_factorises_the_smaller_system(monkeypatch):
 @pytest.mark.parametrize("d", [12, 40])
 def test_the_system_of_alm_is_solved_exactly(d):
     """Against the plain normal equations of |W - A|**2 + |XW + b - T|**2."""
-    from rowsparse.solvers.augmented import _System
+    from rowsparse.solvers.top_k.solve.alm import _System
 
     case = Case(n=20, d=d, c=2)
     here, rng = problem(case), np.random.default_rng(1)

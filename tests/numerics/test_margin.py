@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from margins import two_classes
 
-from rowsparse.numerics import interior
-from rowsparse.numerics.margin import best_offset, by_features, by_samples, hinge_sum
+from rowsparse.numerics.svm import interior_columns as interior
+from rowsparse.numerics.svm.interior_point import best_offset, by_features, by_samples, hinge_sum
 
 
 @settings(max_examples=30, deadline=None)

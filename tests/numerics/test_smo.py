@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from rowsparse.numerics import smo
+from rowsparse.numerics.svm import smo
 
 FAR = 10**6
 

@@ -5,8 +5,8 @@ import pytest
 
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p
-from rowsparse.solvers.extrapolation import MEMORY, extrapolated_sweeps, shares_of_steps
-from rowsparse.solvers.local import GramModel, SampleModel
+from rowsparse.solvers.penalised.extrapolation import MEMORY, extrapolated_sweeps, shares_of_steps
+from rowsparse.solvers.penalised.model import GramModel, SampleModel
 
 ROWS = np.arange(70)
 

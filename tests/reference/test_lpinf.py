@@ -9,7 +9,7 @@ from conformance import plain
 from conformance.problems import Case
 
 from rowsparse.solvers import BlockDescent, ProximalGradient, run
-from rowsparse.solvers.ridge import ridge_weights
+from rowsparse.solvers.penalised.ridge_start import ridge_weights
 
 ACCURACY = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 TIGHT = BlockDescent(tol=1e-10)

@@ -11,12 +11,12 @@ from scipy.optimize import minimize
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problem import Problem
-from rowsparse.solvers import bounds
-from rowsparse.solvers.columns import Columns
-from rowsparse.solvers.quadratic import Fit
-from rowsparse.solvers.refit import certificate, refit
-from rowsparse.solvers.top_k import solve_top_k
+from rowsparse.problems.penalised import Problem
+from rowsparse.solvers.top_k import bounds
+from rowsparse.solvers.top_k.candidates import Columns
+from rowsparse.solvers.top_k.refit import certificate, refit
+from rowsparse.solvers.top_k.solve import solve_top_k
+from rowsparse.solvers.top_k.support_fit import Fit
 
 D = 8
 

@@ -9,12 +9,15 @@ import pytest
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problem import Problem
-from rowsparse.solvers import bounds, columns, newton, quadratic
-from rowsparse.solvers.columns import Columns
-from rowsparse.solvers.quadratic import Fit
-from rowsparse.solvers.refit import least_squares
-from rowsparse.solvers.top_k import solve_top_k, top_k_path
+from rowsparse.problems.penalised import Problem
+from rowsparse.solvers.top_k import bounds
+from rowsparse.solvers.top_k import candidates as columns
+from rowsparse.solvers.top_k import few_columns as newton
+from rowsparse.solvers.top_k import support_fit as quadratic
+from rowsparse.solvers.top_k.candidates import Columns
+from rowsparse.solvers.top_k.refit import least_squares
+from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
+from rowsparse.solvers.top_k.support_fit import Fit
 
 
 def problem(X, Y, k, r=2.0):

@@ -7,12 +7,12 @@ from margins import problem, two_classes
 from sklearn.svm import SVC
 
 from rowsparse.losses import ProbitLoss
-from rowsparse.numerics.margin import hinge_sum
-from rowsparse.solvers.exchange import exchanged
+from rowsparse.numerics.svm.interior_point import hinge_sum
 from rowsparse.solvers.loop import run
-from rowsparse.solvers.probit_em import ProbitEM
-from rowsparse.solvers.reweighted import Columns, Image
-from rowsparse.solvers.reweighted_svm import ReweightedSVM, solve_margin
+from rowsparse.solvers.margin.feature_exchange import exchanged
+from rowsparse.solvers.margin.probit import ProbitEM
+from rowsparse.solvers.margin.reweighting import Columns, Image
+from rowsparse.solvers.margin.svm import ReweightedSVM, solve_margin
 
 
 def stacked(solution):

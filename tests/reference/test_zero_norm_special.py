@@ -8,10 +8,10 @@ from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 from rowsparse import ZeroNormSVC
-from rowsparse.solvers.absolute_norm import AbsoluteNormLP
-from rowsparse.solvers.largest_norm import LargestNormLP
 from rowsparse.solvers.loop import run
-from rowsparse.solvers.reweighted_svm import ReweightedSVM
+from rowsparse.solvers.margin.absolute_norm import AbsoluteNormLP
+from rowsparse.solvers.margin.largest_norm import LargestNormLP
+from rowsparse.solvers.margin.svm import ReweightedSVM
 
 
 @pytest.mark.parametrize("C", [0.02, 0.5, 2.0, 200.0])

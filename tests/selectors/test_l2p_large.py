@@ -6,7 +6,8 @@ import pytest
 from rowsparse import L2pSelector
 from rowsparse.designs import dense
 from rowsparse.numerics import passes
-from rowsparse.solvers import block_descent, guess
+from rowsparse.solvers.penalised import block_descent
+from rowsparse.solvers.penalised import working_set as guess
 
 
 def data(seed=0):

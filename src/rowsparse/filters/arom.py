@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from ..inputs import check_number
-from ..numerics.machine import linear_weights
+from ..numerics.svm.solve import linear_weights
 from .base import Output, Table, check_count, check_table
 from .margins import one_vs_rest, standardised
 

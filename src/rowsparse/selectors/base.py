@@ -15,7 +15,7 @@ from ..losses import ResidualLoss
 from ..numerics.rows import largest_first, row_norms
 from ..paths import path_to_k
 from ..penalties import RowPenalty
-from ..problem import Problem
+from ..problems.penalised import Problem
 from ..results import Path, Solution
 from ..solvers import BlockDescent, Solver, choose, solve
 from .data import Data, check_finite

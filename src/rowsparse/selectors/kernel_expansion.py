@@ -14,10 +14,10 @@ from ..designs import Design, Subset, as_design
 from ..designs.wrappers import Standardized
 from ..inputs import as_target, check_k, check_sample_weight
 from ..losses import MarginLoss
+from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.margin_problem import MarginProblem
-from ..solvers.reweighted import Reweighted
-from ..solvers.reweighted_svm import solve_margin
+from ..solvers.margin.reweighting import Reweighted
+from ..solvers.margin.svm import solve_margin
 from .kernels import Kernel, KernelColumns, kernel_width
 from .margin import (
     as_labels,

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..inputs import check_k, check_number
 from ..numerics.rows import row_norms
+from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.margin_problem import MarginProblem
-from ..solvers.reweighted import Reweighted
-from ..solvers.reweighted_svm import solve_margin
+from ..solvers.margin.reweighting import Reweighted
+from ..solvers.margin.svm import solve_margin
 from ..targets import Target
 from .base import JointSelector
 from .data import Data

@@ -7,9 +7,9 @@ from scipy.special import log_ndtr
 
 from ..inputs import check_number
 from ..losses import MarginLoss, ProbitLoss
-from ..solvers.margin_problem import MarginProblem
-from ..solvers.probit_em import ProbitEM
-from ..solvers.reweighted import Reweighted
+from ..problems.margin import MarginProblem
+from ..solvers.margin.probit import ProbitEM
+from ..solvers.margin.reweighting import Reweighted
 from .data import Data
 from .kernel_expansion import KernelExpansion
 from .kernels import check_kernel

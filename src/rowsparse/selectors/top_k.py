@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from ..inputs import check_k
 from ..losses import ResidualLoss
 from ..penalties import Cardinality
-from ..problem import Problem
+from ..problems.penalised import Problem
 from ..results import Solution
 from ..solvers import Solver, Splice
-from ..solvers.top_k import solve_top_k
+from ..solvers.top_k.solve import solve_top_k
 from .base import JointSelector, not_converged
 from .data import Data
 

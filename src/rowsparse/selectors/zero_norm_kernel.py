@@ -9,11 +9,11 @@ import numpy as np
 from ..designs import as_design
 from ..inputs import check_number
 from ..losses import HingeLoss, MarginLoss
+from ..problems.margin import MarginProblem
 from ..results import Solution
 from ..solvers.loop import run
-from ..solvers.margin_problem import MarginProblem
-from ..solvers.reweighted import Reweighted
-from ..solvers.reweighted_svm import ReweightedSVM
+from ..solvers.margin.reweighting import Reweighted
+from ..solvers.margin.svm import ReweightedSVM
 from .kernel_expansion import KernelExpansion
 from .kernels import check_kernel
 from .margin import check_norm, check_run

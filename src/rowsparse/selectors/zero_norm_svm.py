@@ -6,12 +6,12 @@ import numpy as np
 
 from ..inputs import check_number
 from ..losses import HingeLoss
+from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.absolute_norm import AbsoluteNormLP
-from ..solvers.largest_norm import LargestNormLP
 from ..solvers.loop import run
-from ..solvers.margin_problem import MarginProblem
-from ..solvers.reweighted_svm import ReweightedSVM
+from ..solvers.margin.absolute_norm import AbsoluteNormLP
+from ..solvers.margin.largest_norm import LargestNormLP
+from ..solvers.margin.svm import ReweightedSVM
 from .data import Data
 from .margin import MarginClassifier, check_norm, check_run
 

@@ -1,15 +1,15 @@
 """Solvers: Problem in, Solution out."""
 
-from .augmented import ALM
 from .base import Solver
-from .block_descent import BlockDescent
-from .choose import choose
-from .irls import IRLS
 from .loop import run
-from .proximal_gradient import ProximalGradient
-from .sfs import SFS
-from .starts import solve
-from .top_k import Splice
+from .penalised.block_descent import BlockDescent
+from .penalised.choose import choose
+from .penalised.irls import IRLS
+from .penalised.proximal_gradient import ProximalGradient
+from .penalised.starts import solve
+from .top_k.alm import ALM
+from .top_k.sfs import SFS
+from .top_k.solve import Splice
 
 __all__ = [
     "ALM",

@@ -1,0 +1,1 @@
+"""Optimisation problems: what is minimised, and what is known about a point."""

@@ -1,0 +1,310 @@
+"""The optimisation problem: X, Y, a loss and a penalty, and the certificate of any W."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..designs.base import Design
+from ..designs.wrappers import WithConstant
+from ..losses.residual import ResidualLoss
+from ..numerics.rows import row_norms
+from ..numerics.threads import blas_threads_for
+from ..penalties.base import RowPenalty
+
+SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
+ROUNDING = 2e-16
+_SHARED = (
+    "null_weights", "unexplained", "residual_scale", "sample_curvatures", "null_gradient",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one pass over X says about W."""
+
+    objective: float  # of the true problem, without smoothing
+    gradient: np.ndarray  # of the (smoothed) loss, one row per feature
+    scores: np.ndarray  # violation of every row, in units of the data
+    residual: np.ndarray  # E = X W - Y
+    smoothing: float  # of the loss whose gradient this is
+
+    @property
+    def violation(self) -> float:
+        """The largest score."""
+        return float(self.scores.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""``min over W of  L_r(X W - Y) + penalty(W)``.
+
+    With ``has_constant`` the last column of the design is a column of ones and the last row of W
+    the intercept: an unpenalised row like any other. Build one with ``Problem.build``.
+    """
+
+    design: Design
+    Y: np.ndarray
+    loss: ResidualLoss
+    penalty: RowPenalty
+    has_constant: bool = False
+
+    @classmethod
+    def build(
+        cls,
+        design: Design,
+        Y: np.ndarray,
+        loss: ResidualLoss,
+        penalty: RowPenalty,
+        fit_intercept: bool = True,
+    ) -> Problem:
+        """Add the intercept as a free row of W where one is wanted."""
+        if not fit_intercept:
+            return cls(design, Y, loss, penalty)
+        factors = np.ones(design.shape[1]) if penalty.factors is None else penalty.factors
+        penalty = replace(penalty, factors=np.append(factors, 0.0))
+        return cls(WithConstant(design), Y, loss, penalty, has_constant=True)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of W, the intercept's included."""
+        return self.design.shape[1]
+
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the features and the intercept (zeros if there is none)."""
+        return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
+
+    def with_penalty(self, penalty: RowPenalty) -> Problem:
+        """The same data under another penalty; what was computed about the data is kept."""
+        other = replace(self, penalty=penalty)
+        other.__dict__.update({k: self.__dict__[k] for k in _SHARED if k in self.__dict__})
+        return other
+
+    def with_alpha(self, alpha: float) -> Problem:
+        """The same problem at another strength of the penalty."""
+        return self.with_penalty(self.penalty.with_alpha(alpha))
+
+    @property
+    def convex(self) -> bool:
+        """Whether every local minimum is global."""
+        return self.loss.convex and self.penalty.convex
+
+    def objective(self, W: np.ndarray) -> float:
+        """The value that is minimised, without smoothing."""
+        return self.loss.value(self.design.matmul(W), self.Y) + self.penalty.value(W)
+
+    def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
+        """Gradient of the (smoothed) loss in W."""
+        loss = self.loss.smoothed(smoothing)
+        return self.design.rmatmul(loss.gradient(self.design.matmul(W), self.Y))
+
+    def evaluate(self, W: np.ndarray, smoothing: float | None = None) -> Evaluation:
+        """Objective, gradient and violation of W.
+
+        For r < 2 the violation is that of the quadratic majorizer at W with ``smoothing``
+        (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
+        """
+        with blas_threads_for(2.0 * self.Y.size * self.n_rows):
+            E = self.design.matmul(W)
+            E -= self.Y
+            if self.loss.quadratic and np.array_equal(W, self.null_weights):
+                return self._evaluation(W, E, smoothing, self.null_gradient)
+            return self.evaluate_residual(W, E, smoothing)
+
+    def evaluate_residual(
+        self, W: np.ndarray, E: np.ndarray, smoothing: float | None = None
+    ) -> Evaluation:
+        """``evaluate(W)`` where the residual E = X W - Y is already known."""
+        return self._evaluation(W, E, smoothing, None)
+
+    def _evaluation(self, W, E, smoothing: float | None, gradient: np.ndarray | None) -> Evaluation:
+        """``gradient`` where it is known already, and a pass over X where it is not."""
+        smoothing = self.smoothing_floor if smoothing is None else smoothing
+        h = self.loss.smoothed(smoothing).residual_weights(E)
+        if gradient is None:
+            gradient = self._pulled_back(E, h)
+        L = self.curvatures(self.metric_weights(h))
+        scores = self.penalty.violation(W, gradient, L) / self.violation_scale
+        objective = self.loss.value_of_residual(E) + self.penalty.value(W)
+        return Evaluation(objective, gradient, scores, E, smoothing)
+
+    def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
+        """``X' diag(h / n) E``."""
+        if self.loss.plain:  # h is one: without a copy of E
+            return self.design.rmatmul(E) / len(E)
+        return self.design.rmatmul(E * (h / len(E))[:, None])
+
+    def curvatures(self, h: np.ndarray) -> np.ndarray:
+        """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
+        if self.loss.quadratic:
+            return self.sample_curvatures
+        return self._clean_curvatures(self.design.squares(h) / len(h))
+
+    def metric_weights(self, h: np.ndarray) -> np.ndarray:
+        """The sample weights in which the violation is measured, given those of the majorizer.
+
+        For p < 1 they must be the majorizer's. For a convex penalty any metric certifies, and
+        weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
+        at the weight of a residual of typical size.
+        """
+        return self._capped(h) if self.penalty.any_metric else h
+
+    def _capped(self, h: np.ndarray) -> np.ndarray:
+        if self.loss.quadratic:
+            return h
+        typical = self.residual_scale ** (self.loss.r - 2)
+        return np.minimum(h, typical * self.loss.weights(len(h)))
+
+    @cached_property
+    def sample_curvatures(self) -> np.ndarray:
+        """The curvatures under the plain sample weights."""
+        s = self.loss.weights(len(self.Y))
+        return self._clean_curvatures(self.design.squares(s) / len(s))
+
+    @staticmethod
+    def _clean_curvatures(L: np.ndarray) -> np.ndarray:
+        # what rounding leaves of a constant column is no curvature
+        return np.where(L > 1e-20 * L.max(initial=0.0), L, 0.0)
+
+    @cached_property
+    def null_weights(self) -> np.ndarray:
+        """The best W whose penalised rows are all zero."""
+        W = np.zeros((self.n_rows, self.Y.shape[1]))
+        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        if free.size:
+            W[free] = _unpenalised_fit(self.design.take(free), self.Y, self.loss)
+        return W
+
+    @cached_property
+    def residual_scale(self) -> float:
+        """Root mean square of the null model's residual: the size of what is to be explained."""
+        squares = ResidualLoss(2.0, self.loss.sample_weight)
+        size = np.sqrt(2 * squares.value_of_residual(self.unexplained))
+        return float(size) if size > 0 else 1.0
+
+    @property
+    def smoothing_floor(self) -> float:
+        """The smoothing under which results are certified.
+
+        For small r the weight of a vanishing residual, floor**(r-2), multiplies rounding errors:
+        the floor keeps them below 1e-6.
+        """
+        from_rounding = (1e6 * ROUNDING) ** (1 / (2 - min(self.loss.r, 1.0)))
+        return max(SMOOTHING_FLOOR, from_rounding) * self.residual_scale
+
+    @property
+    def attainable_violation(self) -> float:
+        """What rounding leaves of the violation: float32 carries about five digits of it."""
+        stored = 1e-5 if self.design.dtype == np.float32 else 0.0
+        if self.loss.quadratic:
+            return stored
+        relative = self.smoothing_floor / self.residual_scale
+        return max(stored, ROUNDING * relative ** (self.loss.r - 2))
+
+    @property
+    def violation_scale(self) -> float:
+        """What makes ``sqrt(L_j) |dw_j|`` a pure number."""
+        return self.residual_scale ** (self.loss.r / 2)
+
+    @cached_property
+    def unexplained(self) -> np.ndarray:
+        """``Y - X W`` at the null model."""
+        if not self.null_weights.any():
+            return self.Y
+        return self.Y - self.design.matmul(self.null_weights)
+
+    @cached_property
+    def null_gradient(self) -> np.ndarray:
+        """Gradient of the loss at the null model."""
+        loss = self.loss.smoothed(self.smoothing_floor)
+        return -self._pulled_back(self.unexplained, loss.residual_weights(self.unexplained))
+
+    def alpha_max(self) -> float:
+        """The smallest alpha at which no single penalised row leaves zero.
+
+        For convex problems the solution is zero from here on. For p < 1 and r = 2 zero is then
+        optimal in every single row; for p < 1 and r < 2 this holds for a quadratic in place of
+        the loss, whose curvature is that of samples with residuals of typical size.
+        """
+        loss = self.loss.smoothed(self.smoothing_floor)
+        h = self._capped(loss.residual_weights(self.unexplained))
+        largest = self.penalty.alpha_max(self.null_gradient, self.curvatures(h))
+        # for r < 2 the null model is iterated, so solvers see its gradient to some digits only
+        return largest if self.loss.quadratic else largest * (1 + 1e-7)
+
+    def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
+        """Objective minus a lower bound on it; None where the problem is not convex.
+
+        The dual point is the gradient of the loss, made orthogonal to the unpenalised columns and
+        scaled into the feasible set.
+        """
+        if not self.convex or self.penalty.alpha == 0:
+            return None
+        loss, E = self.loss.smoothed(self.smoothing_floor), evaluation.residual
+        multiple = len(E) if loss.plain else 1  # any will do, and this one needs no copy of E
+        Theta = E if loss.plain else loss.slopes(E)
+        Theta, G = self._orthogonal_to_free(Theta, multiple * evaluation.gradient, multiple)
+        strength = self.penalty.strength(self.n_rows)
+        bound = (strength > 0) & np.isfinite(strength)
+        excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
+        dual = _best_scaled_dual(self.loss, Theta, self.Y, excess)
+        return max(evaluation.objective - dual, 0.0)
+
+    def _orthogonal_to_free(self, Theta, G, multiple: int):
+        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        if not free.size:
+            return Theta, G
+        F = self.design.take(free)
+        SF = F * self.loss.weights(len(F))[:, None]
+        correction = np.linalg.lstsq(F.T @ SF, F.T @ Theta, rcond=None)[0]
+        Theta = Theta - SF @ correction
+        size = multiple * self.residual_scale ** (self.loss.r - 1)
+        if np.abs(correction).max() > 1e-14 * size:
+            G = self.design.rmatmul(Theta)
+        return Theta, G
+
+
+def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+    """Minimise the loss over the coefficients of few dense columns, by reweighted least squares."""
+    B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
+    if loss.quadratic:
+        return B
+    size = np.sqrt(2 * ResidualLoss(2.0, loss.sample_weight).value_of_residual(F @ B - Y)) or 1.0
+    for smoothing in size * np.logspace(-1, -7, 7):
+        smoothed = loss.smoothed(smoothing)
+        for _ in range(200):
+            previous = B
+            B = _weighted_least_squares(F, Y, smoothed.residual_weights(F @ B - Y))
+            if np.abs(B - previous).max() <= 1e-13 * size:
+                break
+    return B
+
+
+def _weighted_least_squares(F: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
+    root = np.sqrt(h)[:, None]
+    return np.linalg.lstsq(root * F, root * Y, rcond=None)[0]
+
+
+def _best_scaled_dual(loss: ResidualLoss, Theta, Y, excess: float) -> float:
+    """The largest dual value over the multiples of Theta that are feasible."""
+    largest = 1.0 / excess if excess > 0 else np.inf
+    gain = -float(np.einsum("ij,ij->", Theta, Y))
+    if gain <= 0:
+        return 0.0
+    if loss.plain:  # a parabola in the multiple
+        curvature = len(Theta) * float(np.einsum("ij,ij->", Theta, Theta))
+        step = min(largest, gain / curvature)
+        return step * gain - step**2 * curvature / 2
+    if loss.r == 1:
+        scale = loss.weights(len(Theta)) / len(Theta)
+        norms = row_norms(Theta)
+        used = scale > 0
+        inside = (norms[used] / scale[used]).max(initial=0.0)
+        step = min(largest, 1.0 / inside if inside > 0 else np.inf)
+    else:
+        q = loss.r / (loss.r - 1)
+        cost = q * (gain - loss.dual_value(Theta, Y))  # q * sum of (s/n)^(1-q) |theta|^q / q
+        step = min(largest, (gain / cost) ** (1 / (q - 1)))
+    return loss.dual_value(step * Theta, Y)

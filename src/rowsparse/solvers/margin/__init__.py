@@ -1,0 +1,1 @@
+"""Solvers of the problem of a margin loss."""

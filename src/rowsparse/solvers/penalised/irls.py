@@ -1,0 +1,197 @@
+"""Iteratively reweighted least squares, as in GSR-FS (Peng & Fan) and l2,p (Wang & Chen)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...designs.base import Design
+from ...designs.convert import as_design
+from ...designs.wrappers import Subset
+from ...numerics.rows import nonzero_rows, row_norms
+from ...numerics.systems import ridge_by_features, ridge_by_samples
+from ...numerics.threads import blas_threads_for
+from ...problems.penalised import Problem
+from ..base import Solver, State
+
+DROP_BELOW = 1e-5  # relative to the largest row: such rows leave the system
+SMALLEST_SMOOTHING = 1e-7  # of the largest row
+LOWERING = 0.3  # of both smoothings, at every step
+MAX_RETURNS = 10  # of dropped rows that the final check wants back
+
+
+@dataclass(kw_only=True)
+class _State(State):
+    active: np.ndarray  # rows still in the system
+    design: Design  # X restricted to them
+    G: np.ndarray | None = None  # X'SX of them, where it does not change (r = 2, d <= n)
+    B: np.ndarray | None = None  # X'SY of them, kept with G
+    smoothing_rows: float = np.inf
+    smallest_smoothing: float = 0.0  # of the rows
+    smoothing_samples: float = np.inf
+    n_returns: int = 0
+
+
+@dataclass
+class IRLS(Solver):
+    """Majorise loss and penalty by quadratics at the current point, minimise, repeat.
+
+    The system is solved in the smaller of feature and sample space; rows that become negligible
+    leave it and are checked again at the end. The smoothed objective, which the history records,
+    never increases. ``tol`` bounds its relative change in the last step, once the smoothing is at
+    its floor, as in the papers. That is not the tolerance of the certificate: reweighting is slow
+    for p = 1 and does not reach row-wise optimality for p < 1, so read ``violation`` and ``gap``.
+    """
+
+    def supports(self, problem: Problem) -> str | None:
+        if not problem.penalty.reweightable:
+            kind = type(problem.penalty).__name__
+            return f"no quadratic lies above {kind} and touches it; use BlockDescent."
+        if problem.penalty.p == 0:
+            return "reweighting needs p > 0, got p = 0; use BlockDescent."
+        return None
+
+    def start(self, problem: Problem, W: np.ndarray) -> _State:
+        """From W; from the null model, the paper's start: all weights equal to one."""
+        W = W.copy()
+        penalty = problem.penalty
+        W[penalty.excluded(len(W))] = 0.0
+        usable = (problem.sample_curvatures > 0) & ~penalty.excluded(len(W))
+        active = np.flatnonzero(usable)
+        whole = active.size == problem.n_rows
+        design = problem.design if whole else _restricted(problem.design, active)
+        state = _State(W, np.inf, np.nan, active=active, design=design)
+        if not W[~penalty.free(len(W))].any():
+            h = problem.loss.weights(len(problem.Y))
+            q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
+            state.W[active] = _reweighted_fit(problem, state, h, q)
+        largest = float(row_norms(state.W).max(initial=0.0)) or 1.0
+        state.smoothing_rows = 0.1 * largest
+        state.smallest_smoothing = SMALLEST_SMOOTHING * largest
+        state.smoothing_samples = 0.1 * problem.residual_scale
+        state.objective = self._smoothed_objective(problem, state, state)
+        return state
+
+    def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
+        assert isinstance(state, _State)
+        shrunk = _without_negligible(problem, state)
+        new = self._minimise_majorizer(problem, state, shrunk)
+        reached = self._smoothed_objective(problem, new, state)
+        if reached > state.objective and shrunk is not state:  # some of them mattered
+            new = self._minimise_majorizer(problem, state, state)
+            reached = self._smoothed_objective(problem, new, state)
+        if reached > state.objective * (1 + 1e-11):  # the system is beyond this precision
+            new, reached = replace(state, stalled=True), state.objective
+        new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)
+        new.smoothing_samples = max(LOWERING * state.smoothing_samples, problem.smoothing_floor)
+        new.objective = self._smoothed_objective(problem, new, new)
+        at_floor = (
+            new.smoothing_rows == state.smoothing_rows
+            and new.smoothing_samples == state.smoothing_samples
+        )
+        if at_floor and state.objective - reached <= self.tol * abs(reached):
+            self._check_dropped(problem, new)
+        return new
+
+    def _minimise_majorizer(self, problem: Problem, state: _State, within: _State) -> _State:
+        """Minimise the quadratic that touches the objective at ``state`` over the rows that
+        ``within`` keeps in the system."""
+        h = problem.loss.weights(len(problem.Y))
+        if not problem.loss.quadratic:
+            loss = problem.loss.smoothed(state.smoothing_samples)
+            h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
+        penalty = problem.penalty.take(within.active)
+        q = penalty.weights(state.W[within.active], state.smoothing_rows)
+        new = replace(within, W=np.zeros_like(state.W))
+        n, d = within.design.shape
+        with blas_threads_for(2.0 * n * d * min(n, d)):
+            new.W[new.active] = _reweighted_fit(problem, new, h, q)
+        return new
+
+    def _smoothed_objective(self, problem: Problem, point: _State, level: _State) -> float:
+        """The objective of a point under the smoothing of a level; rows not in the system count
+        as zero rows, so that leaving it changes nothing."""
+        W = point.W[point.active]
+        if point.G is not None and point.B is not None:  # without a pass over X
+            at_zero = problem.loss.value_of_residual(problem.Y)
+            loss = at_zero + float(np.vdot(W, point.G @ W / 2 - point.B))
+        else:
+            E = point.design.matmul(W) - problem.Y
+            loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
+        penalty, smoothing = problem.penalty, level.smoothing_rows
+        strength = penalty.strength(problem.n_rows)
+        norms = np.full(problem.n_rows, smoothing)
+        norms[point.active] = np.hypot(row_norms(W), smoothing)
+        counted = np.isfinite(strength)
+        return loss + float(strength[counted] @ penalty.phi(norms[counted]))
+
+    def _check_dropped(self, problem: Problem, state: _State) -> None:
+        """Done, unless a row that was dropped would lower a convex objective."""
+        negligible = row_norms(state.W) < DROP_BELOW * row_norms(state.W).max(initial=0.0)
+        cleaned = np.where(negligible[:, None], 0.0, state.W)
+        if problem.objective(cleaned) <= problem.objective(state.W):
+            state.W = cleaned
+        evaluation = problem.evaluate(state.W)
+        state.violation = evaluation.violation
+        wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
+        wrong &= ~nonzero_rows(state.W)
+        if not (problem.convex and wrong.any()) or state.n_returns == MAX_RETURNS:
+            state.converged = True
+            return
+        returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
+        returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
+        returned.design = _restricted(problem.design, returned.active)
+        returned.G = returned.B = None
+        h = problem.loss.smoothed(problem.smoothing_floor).residual_weights(evaluation.residual)
+        L = problem.curvatures(h)[wrong]
+        steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
+        returned.W[wrong] = steps / np.count_nonzero(wrong)
+        value = self._smoothed_objective(problem, returned, state)
+        if value < state.objective:
+            state.__dict__.update(returned.__dict__ | {"objective": value})
+        else:
+            state.converged = True
+
+
+def _without_negligible(problem: Problem, state: _State) -> _State:
+    """The state with only the rows that count in the system, once that makes it a fifth smaller."""
+    norms = row_norms(state.W[state.active])
+    free = problem.penalty.free(len(state.W))[state.active]
+    kept = free | (norms > DROP_BELOW * norms[~free].max(initial=0.0))
+    if np.count_nonzero(kept) > 0.8 * kept.size:
+        return state
+    active = state.active[kept]
+    smaller = replace(state, active=active, design=_restricted(problem.design, active))
+    if state.G is not None and state.B is not None:
+        smaller.G, smaller.B = state.G[np.ix_(kept, kept)], state.B[kept]
+    return smaller
+
+
+def _restricted(design: Design, columns: np.ndarray) -> Design:
+    """The active columns, as a dense block once they are few; X is never copied whole."""
+    if 4 * columns.size > design.shape[1]:
+        return Subset(design, columns)
+    return as_design(design.take(columns))
+
+
+def _reweighted_fit(problem: Problem, state: _State, h: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The minimiser of the majorizer on the active rows."""
+    design, Y = state.design, problem.Y
+    n, d = design.shape
+    h = np.maximum(h, 1e-300) / n
+    if d <= n:
+        everything = np.arange(d)
+        if state.G is not None and state.B is not None:
+            return ridge_by_features(state.G, q, state.B)
+        G, B = design.gram(everything, everything, h), design.rmatmul(h[:, None] * Y)
+        if problem.loss.quadratic:
+            state.G, state.B = G, B
+        return ridge_by_features(G, q, B)
+    free = np.flatnonzero(q == 0)
+    inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
+    Theta, beta = ridge_by_samples(design.outer(inverse), h, design.take(free), Y)
+    W = inverse[:, None] * design.rmatmul(Theta)
+    W[free] = beta
+    return W

@@ -1,0 +1,190 @@
+r"""Newton steps for the l_{p,inf} penalty, on the structure that sweeps have found.
+
+The penalty has kinks where entries of a row tie at its largest magnitude, and in solutions most
+rows have such ties. Given which entries are at the level t_j of their row (with signs s_jk) and
+which are below it and free, the objective is smooth in the levels and the free entries:
+
+    W_jk = s_jk t_j  (clipped)  or  W_jk  (free),      penalty = sum_j strength_j t_j**p.
+
+The loss couples only entries of one output, so the Hessian is an arrow: one block of free entries
+per output, tied together by the levels alone. Eliminating the blocks leaves a system with one
+unknown per row: for m rows and c outputs a step costs O(c m**3), not O((c m)**3). For p = 1 it is
+the exact minimiser of the structure. A free entry that would exceed its level is clipped there, a
+level that would turn negative removes its row, and every step is accepted by the true objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from ...numerics.rows import nonzero_rows
+from ...penalties.base import RowPenalty
+from .model import Model
+
+NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
+LARGEST = 3000  # rows: a Gram matrix of so many is formed
+AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
+NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length means nothing
+LIFTS = (1e-13, 1e-10, 1e-7, 1e-4)  # of the diagonal, where rounding made a block singular
+
+
+def newton_on_levels(model: Model, penalty: RowPenalty, strength: np.ndarray, tol: float) -> None:
+    """Newton steps on the nonzero rows until their gradient is small or no step helps."""
+    for _ in range(NEWTON_STEPS):
+        support = np.flatnonzero(nonzero_rows(model.W) & (model.curvatures > 0))
+        if not 0 < support.size <= LARGEST:
+            return
+        model.focus(support)
+        here = _Structure.of(
+            model.W[support], model.gradient()[support], strength[support], penalty
+        )
+        if here.violation(model.metric[support]) <= tol / 2:
+            return
+        if not any(_accept(model, here, D) for D in here.steps(model.gram())):
+            return
+
+
+def newton_on_levels_flops(n_rows: int, n_outputs: int) -> float:
+    """Operations of such a step."""
+    return 2.0 * n_outputs * n_rows**3
+
+
+@dataclass
+class _Structure:
+    """Rows with their levels, and the gradient of the loss in them."""
+
+    W: np.ndarray
+    Q: np.ndarray
+    strength: np.ndarray
+    penalty: RowPenalty
+    levels: np.ndarray  # t_j, of penalised rows
+    signs: np.ndarray  # s_jk where clipped, else 0
+
+    @classmethod
+    def of(cls, W, Q, strength, penalty) -> _Structure:
+        levels = np.abs(W).max(axis=1)
+        clipped = (strength > 0)[:, None] & (np.abs(W) >= (1 - AT_LEVEL) * levels[:, None])
+        signs = np.where(clipped, np.sign(W), 0.0)
+        inward = signs * Q > 0  # the loss falls below the level: free it, unless all would be
+        inward &= (clipped & ~inward).any(axis=1)[:, None]
+        return cls(W, Q, strength, penalty, levels, np.where(inward, 0.0, signs))
+
+    @property
+    def free(self) -> np.ndarray:
+        return self.signs == 0
+
+    def slopes(self) -> np.ndarray:
+        """Derivative of the objective in each level."""
+        own = np.where(self.strength > 0, self.strength * self.penalty.dphi(self.levels), 0.0)
+        return np.einsum("ij,ij->i", self.signs, self.Q) + own
+
+    def violation(self, metric: np.ndarray) -> float:
+        tied = np.maximum(np.count_nonzero(self.signs, axis=1), 1)
+        inside = np.where(self.free, self.Q, 0.0)
+        squares = np.einsum("ij,ij->i", inside, inside) + self.slopes() ** 2 / tied
+        return float(np.sqrt(np.max(squares / metric)))
+
+    def steps(self, G: np.ndarray) -> Iterator[np.ndarray]:
+        """Newton's step, and for when that is uphill or too long: those with the penalty's tangent
+        and with a parabola in its place. Both lie above a concave penalty and touch it, so their
+        steps do not overshoot within the structure."""
+        p, t = self.penalty.p, self.levels
+        slope = np.where(self.strength > 0, self.strength * self.penalty.dphi(t) / t, 0.0)
+        for bend in (p - 1, 0.0, 1.0) if p < 1 else (0.0, 1.0):
+            try:
+                yield self._solve(G, bend * slope)
+            except LinAlgError:
+                continue
+
+    def _solve(self, G: np.ndarray, bend: np.ndarray) -> np.ndarray:
+        """The arrow system: blocks of free entries first, then the levels, then back."""
+        rows = np.flatnonzero(self.signs.any(axis=1))
+        A = G * (self.signs @ self.signs.T)
+        right = -self.slopes()
+        blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
+        change = np.zeros(len(G))
+        if rows.size:
+            factor = _factor(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])
+            change[rows] = _solve_back(factor, _solve_forward(factor, right[rows]))
+        D = change[:, None] * self.signs
+        for k, (inside, factor, coupling, half) in enumerate(blocks):
+            if inside.size:
+                D[inside, k] = _solve_back(factor, half - coupling @ change)
+        return D
+
+    def _eliminate(self, G: np.ndarray, k: int, A: np.ndarray, right: np.ndarray):
+        """Take the free entries of output k out of the system of levels (A, right), in place."""
+        inside = np.flatnonzero(self.free[:, k])
+        if not inside.size:
+            return inside, np.zeros((0, 0)), np.zeros((0, len(G))), np.zeros(0)
+        rows = np.flatnonzero(self.signs[:, k])
+        factor = _factor(G[np.ix_(inside, inside)], 0.0, LIFTS)
+        half = _solve_forward(factor, -self.Q[inside, k])
+        coupling = np.zeros((inside.size, len(G)))
+        if rows.size:
+            cross = G[np.ix_(inside, rows)] * self.signs[rows, k]
+            part = _solve_forward(factor, cross)
+            coupling[:, rows] = part
+            A[np.ix_(rows, rows)] -= part.T @ part
+            right[rows] -= part.T @ half
+        return inside, factor, coupling, half
+
+
+def _factor(A: np.ndarray, diagonal, lifts) -> np.ndarray:
+    """Lower Cholesky factor of ``A + diag(diagonal)``, raised a little where that is singular.
+
+    LAPACK is called by name, here and below: the blocks are small, and SciPy's checks of its
+    arguments take longer than the work.
+    """
+    size = np.maximum(A.diagonal(), 0.0)
+    size = size + size.mean()
+    entries = A.diagonal() + diagonal
+    for lift in lifts:
+        raised = A.copy()
+        np.fill_diagonal(raised, entries + lift * size)
+        factor, failed = dpotrf(raised, lower=1, clean=1)
+        if not failed:
+            return factor
+    raise LinAlgError("the matrix is not positive definite")
+
+
+def _solve_forward(factor: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return dtrtrs(factor, B, lower=1)[0]
+
+
+def _solve_back(factor: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return dtrtrs(factor, B, lower=1, trans=1)[0]
+
+
+def _accept(model: Model, here: _Structure, D: np.ndarray) -> bool:
+    """Search along D for a lower objective; rows stop at zero and entries at their level."""
+    penalised = here.strength > 0
+    before = here.strength @ here.penalty.phi(np.where(penalised, here.levels, 0.0))
+    along = np.einsum("ij,ij->i", here.signs, D)
+    change = along / np.maximum(np.count_nonzero(here.signs, axis=1), 1)
+    for t in _step_lengths(here.levels, change):
+        levels = np.where(penalised, np.maximum(here.levels + t * change, 0.0), np.inf)[:, None]
+        step = np.clip(here.W + t * D, -levels, levels) - here.W
+        sizes = np.where(penalised, np.abs(here.W + step).max(axis=1), 0.0)
+        gain = model.along(step) + here.strength @ here.penalty.phi(sizes) - before
+        if gain < model.rounding and gain < 0:
+            model.move(step)
+            return True
+    return False
+
+
+def _step_lengths(levels: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The full step and shorter ones.
+
+    Where the Hessian is singular (more rows than samples) the step has no length of its own: it
+    goes to the first row that dies, as in the simplex method.
+    """
+    first = float(
+        np.min(np.divide(-levels, change, out=np.full_like(levels, np.inf), where=change < 0))
+    )
+    return first * np.array([1 + 1e-12, 0.1]) if first < NO_LENGTH else 3.0 ** -np.arange(6)
