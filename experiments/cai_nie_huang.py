@@ -62,7 +62,7 @@ def one_start(name: str, k: int, start: int) -> dict:
     support, objective = polish(problem, paper.rows, KICKS, rng)
     return {
         "data": name, "k": k, "start": start, "n": len(X), "d": X.shape[1],
-        "alm": paper.objective * len(X), "alm_status": paper.status.value,
+        "alm": paper.objective * len(X), "alm_status": paper.status,
         "ours": objective * len(X), "support": support.tolist(),
         "alm_seconds": middle - began, "polish_seconds": time.perf_counter() - middle,
     }  # fmt: skip

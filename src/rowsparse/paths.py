@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .problems.penalised import Problem
+from .problems.base import AT_MOST_K
+from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
 from .solvers.base import Solver
 from .solvers.loop import Deadline
@@ -41,17 +42,17 @@ def selection_path(
     if ks is not None:
         wanted, n_features = (
             sorted({int(k) for k in ks}),
-            len(problem.split(problem.null_weights)[0]),
+            len(problem.split(problem.null_point)[0]),
         )
         if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
             raise ValueError(
                 f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
             )
-        if hasattr(problem.penalty, "k"):
+        if problem.kind == AT_MOST_K:
             return _path_over_k(selector, problem, solver, wanted)
         found = [path_to_k(problem, solver, k, selector.init) for k in wanted]
         return Path(np.array([alpha for alpha, _, _ in found]), tuple(s for _, s, _ in found))
-    if hasattr(problem.penalty, "k"):
+    if problem.kind == AT_MOST_K:
         raise ValueError("Expected ks, the numbers of features: a constraint has no alpha.")
     grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
     solutions: list[Solution] = []
@@ -66,7 +67,7 @@ def selection_path(
     return Path(grid[: len(solutions)], tuple(solutions))
 
 
-def _path_over_k(selector: Any, problem: Problem, solver: Solver, ks: list[int]) -> Path:
+def _path_over_k(selector: Any, problem: PenalisedProblem, solver: Solver, ks: list[int]) -> Path:
     """For a constraint: every k from its neighbours. Features that are always in count."""
     features = problem.penalty.free(problem.n_rows)[: problem.n_rows - problem.has_constant]
     always = int(np.sum(features))
@@ -115,7 +116,7 @@ def power_path(
 
 
 def path_to_k(
-    problem: Problem, solver: Solver, k: int, init="best"
+    problem: PenalisedProblem, solver: Solver, k: int, init="best"
 ) -> tuple[float, Solution, Path]:
     """Follow alpha down until at least k rows are nonzero.
 
@@ -150,12 +151,12 @@ def path_to_k(
 class _Walk:
     """Solutions along alpha, each from the one before, under one time limit."""
 
-    def __init__(self, problem: Problem, solver: Solver, init):
+    def __init__(self, problem: PenalisedProblem, solver: Solver, init):
         self.problem, self.solver, self.init = problem, solver, init
         self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
         self.seen: dict[float, Solution] = {}
-        self.ended: Status | None = None  # Ctrl-C or the end of the time
+        self.ended: str | None = None  # Ctrl-C or the end of the time
 
     def visit(self, alpha: float, near: Solution | None, thorough: bool = False) -> Solution:
         """Solve at alpha: from the neighbour only, or (thorough) from every start as well."""
@@ -187,7 +188,7 @@ class _Walk:
         return Path(np.array(order), tuple(self.seen[alpha] for alpha in order))
 
 
-def _grid(problem: Problem, alphas, n_alphas: int, alpha_min_ratio: float) -> np.ndarray:
+def _grid(problem: PenalisedProblem, alphas, n_alphas: int, alpha_min_ratio: float) -> np.ndarray:
     if alphas is not None:
         grid = np.sort(np.asarray(list(alphas), dtype=float))[::-1]
         if not grid.size or not np.isfinite(grid).all() or grid[-1] < 0:

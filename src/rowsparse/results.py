@@ -6,7 +6,6 @@ import json
 import os
 import threading
 from dataclasses import asdict, dataclass, field
-from enum import Enum
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from .numerics.rows import nonzero_rows
 
 
-class Status(Enum):
-    """How a run ended; ``advice`` says what to do about it."""
+class Status:
+    """How a run ended: plain texts, which every format can hold."""
 
     CONVERGED = "converged"
     MAX_ITER = "out of iterations"
@@ -24,13 +23,8 @@ class Status(Enum):
     STALLED = "stalled"
     NOT_FINITE = "not finite"
 
-    @property
-    def advice(self) -> str:
-        """One sentence that tells a user what would help."""
-        return _ADVICE[self]
 
-
-_ADVICE = {
+ADVICE = {
     Status.CONVERGED: "Nothing to do.",
     Status.MAX_ITER: "Raise the solver's max_iter, or its tol if this accuracy is enough.",
     Status.TIME_LIMIT: "Raise the solver's time_limit, or its tol if this accuracy is enough.",
@@ -47,7 +41,7 @@ class Step:
     iteration: int
     seconds: float
     objective: float
-    violation: float
+    criterion: float  # what the solver compares with its tolerance
     n_rows: int
 
 
@@ -56,17 +50,23 @@ class Solution:
     """What a solver returns. Every number is about the returned W and intercept.
 
     ``violation`` is the certificate: the largest change that exact minimisation over a single row
-    would still make, in units of the data. ``gap`` bounds the distance of the objective to the
-    optimum where the problem is convex, and is None elsewhere.
+    would still make, in units of the data, the others held and the constraint kept. It is None for
+    margin losses, which have no such map. ``criterion`` is the number that the solver's own rule
+    compared with ``tol``: the violation (block descent, proximal gradient, top-k), the relative
+    change of the objective (IRLS) or of the coefficients (margin losses, SFS), how far the
+    constraints are from holding (ALM); None where nothing was compared (one linear program).
+    ``gap`` bounds the distance of the objective to the optimum and is None where nothing does.
+    ``n_iter`` counts the steps of the history: iterations, or the starts of a top-k search.
     """
 
     W: np.ndarray  # features x outputs
     intercept: np.ndarray  # outputs
     objective: float
-    violation: float
+    violation: float | None
+    criterion: float | None
     gap: float | None
     tol: float
-    status: Status
+    status: str  # one of Status
     n_iter: int
     seconds: float
     history: tuple[Step, ...]
@@ -85,7 +85,12 @@ class Solution:
     @property
     def converged(self) -> bool:
         """Whether the run met its tolerance."""
-        return self.status is Status.CONVERGED
+        return self.status == Status.CONVERGED
+
+    @property
+    def advice(self) -> str:
+        """One sentence that tells a user what would help."""
+        return ADVICE[self.status]
 
     @property
     def rows(self) -> np.ndarray:
@@ -100,10 +105,11 @@ class Solution:
         return self.gap / abs(self.objective) if self.objective else self.gap
 
     def __str__(self) -> str:
-        gap = "" if self.gap is None else f", gap {self.gap:.2g}"
+        known = {"violation": self.violation, "gap": self.gap}
+        facts = "".join(f", {k} {v:.2g}" for k, v in known.items() if v is not None)
         return (
-            f"{self.status.value}: objective {self.objective:.8g}, violation {self.violation:.2g}"
-            f"{gap}, {self.rows.size} of {len(self.W)} rows, {self.n_iter} iterations, "
+            f"{self.status}: objective {self.objective:.8g}{facts}, "
+            f"{self.rows.size} of {len(self.W)} rows, {self.n_iter} iterations, "
             f"{self.seconds:.3g} s ({self.solver}, start {self.start})"
         )
 
@@ -111,9 +117,18 @@ class Solution:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
         facts = {
             k: getattr(self, k)
-            for k in ("objective", "violation", "gap", "tol", "n_iter", "seconds", "solver")
+            for k in (
+                "objective",
+                "violation",
+                "criterion",
+                "gap",
+                "tol",
+                "n_iter",
+                "seconds",
+                "solver",
+            )
         }
-        facts |= {"start": self.start, "starts": self.starts, "status": self.status.value}
+        facts |= {"start": self.start, "starts": self.starts, "status": self.status}
         facts |= {"lower_bound": self.lower_bound, "proof": self.proof}
         facts["history"] = [asdict(step) for step in self.history]
         _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
@@ -124,7 +139,8 @@ class Solution:
         arrays = _read_npz(file, ("facts", "W", "intercept"))
         try:
             facts = json.loads(str(arrays["facts"]))
-            facts["status"] = Status(facts["status"])
+            if facts["status"] not in ADVICE:
+                raise ValueError(f"unknown status {facts['status']!r}")
             facts["history"] = tuple(Step(**step) for step in facts["history"])
             return cls(W=arrays["W"], intercept=arrays["intercept"], **facts)
         except (KeyError, TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from conformance import plain
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p, LpInf
-from rowsparse.problems.penalised import Problem
+from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers import BlockDescent, run
 
 
@@ -77,12 +77,14 @@ class Case:
         return np.hstack([self.X, np.ones((self.n, 1))]) if self.intercept else self.X
 
     @cached_property
-    def problem(self) -> Problem:
+    def problem(self) -> PenalisedProblem:
         kind = {"l2": L2p, "max": LpInf}[self.size]
         penalty = kind(1.0, self.factors.copy() if self.factored else None, p=self.p)
         loss = ResidualLoss(self.r, self.s.copy() if self.weighted else None)
         design, Y = as_design(self.X.copy()), self.Y.copy()
-        return Problem.build(design, Y, loss, penalty, self.intercept).with_alpha(self.alpha)
+        return PenalisedProblem.build(design, Y, loss, penalty, self.intercept).with_alpha(
+            self.alpha
+        )
 
     @property
     def alpha(self) -> float:

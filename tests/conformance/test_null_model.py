@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p
-from rowsparse.problems.penalised import Problem
+from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers import BlockDescent, run
 
 
@@ -24,7 +24,7 @@ def test_null_model_is_the_best_of_the_free_rows(r, factored):
         return plain.loss(F @ b.reshape(-1, case.c) - case.Y, r, case.s)
 
     found = minimize(value, np.zeros(F.shape[1] * case.c), method="BFGS", options={"gtol": 1e-9})
-    W = case.problem.null_weights
+    W = case.problem.null_point
     assert not W[~free].any()
     assert value(W[free].ravel()) <= found.fun * (1 + 1e-10)
     E = F @ found.x.reshape(-1, case.c) - case.Y
@@ -50,7 +50,7 @@ def test_zero_from_alpha_max_on_and_not_below(case):
 def test_at_alpha_max_no_single_row_leaves_zero(p, size):
     case = Case(p=p, size=size)
     top = case.problem.alpha_max()
-    null = case.problem.null_weights
+    null = case.problem.null_point
     at = run(BlockDescent(), case.problem.with_alpha(top * (1 + 1e-9)), null)
     below = run(BlockDescent(), case.problem.with_alpha(0.99 * top), null)
     assert at.rows.size == 0
@@ -66,7 +66,7 @@ ROW_WISE = [(2.0, 1.0), (2.0, 0.5), (2.0, 0.0), (1.5, 1.0), (1.0, 1.0)]
 def test_at_alpha_max_no_single_row_lowers_the_objective_by_leaving_zero(r, p, c, n):
     """By brute force over each row, along its gradient."""
     case = Case(r=r, p=p, n=n, d=6, c=c)
-    top, null = case.problem.alpha_max(), case.problem.null_weights
+    top, null = case.problem.alpha_max(), case.problem.null_point
     E = case.A @ null - case.Y
     strength = np.append(np.full(case.d, top), 0.0)
     zero = plain.objective(case.A, case.Y, null, r, p, case.s, strength)
@@ -87,8 +87,11 @@ def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
     for drop in (0, 1):
         case = Case(r=r, p=p, n=40 + drop, d=6, c=c)
         design, Y = as_design(case.X[drop:]), case.Y[drop:]
-        whole = Problem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
-        tops += [whole.alpha_max(), Problem.build(design, Y, whole.loss, L2p(p=p)).alpha_max()]
+        whole = PenalisedProblem.build(as_design(case.X), case.Y, ResidualLoss(r), L2p(p=p))
+        tops += [
+            whole.alpha_max(),
+            PenalisedProblem.build(design, Y, whole.loss, L2p(p=p)).alpha_max(),
+        ]
     assert max(tops) <= 4 * min(tops)
 
 
@@ -97,7 +100,7 @@ def test_alpha_max_hardly_depends_on_one_sample(r, p, c):
 @pytest.mark.parametrize("r", [2.0, 1.0])
 def test_the_null_model_is_evaluated_like_any_other(r, factored, weighted):
     problem = Case(r=r, weighted=weighted, factored=factored).problem
-    W = problem.null_weights
+    W = problem.null_point
     E = problem.design.matmul(W) - problem.Y
     found, expected = problem.evaluate(W), problem.evaluate_residual(W, E)
     assert found.objective == pytest.approx(expected.objective, rel=1e-12)
@@ -108,7 +111,7 @@ def test_the_null_model_is_evaluated_like_any_other(r, factored, weighted):
 def test_the_null_model_of_a_problem_without_free_rows_is_evaluated_from_the_target():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((20, 6)), rng.standard_normal((20, 3))
-    problem = Problem(as_design(X), Y, ResidualLoss(2.0), L2p(alpha=0.1, p=1.0))
+    problem = PenalisedProblem(as_design(X), Y, ResidualLoss(2.0), L2p(alpha=0.1, p=1.0))
     expected = -X.T @ Y / 20
     np.testing.assert_allclose(problem.evaluate(np.zeros((6, 3))).gradient, expected, atol=1e-14)
     np.testing.assert_allclose(problem.with_alpha(0.2).null_gradient, expected, atol=1e-14)

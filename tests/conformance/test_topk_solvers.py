@@ -9,7 +9,7 @@ from conformance.problems import Case
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problems.penalised import Problem
+from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.results import Status
 from rowsparse.solvers import ALM, SFS, Splice, run
 from rowsparse.solvers.top_k.refit import refit
@@ -30,13 +30,15 @@ PAIRS = [
 K = 3
 
 
-def problem(case: Case, k: int = K) -> Problem:
+def problem(case: Case, k: int = K) -> PenalisedProblem:
     penalty = cast(Any, Cardinality(k, case.factors.copy()))
     loss = ResidualLoss(case.r, case.s.copy() if case.weighted else None)
-    return Problem.build(as_design(case.X.copy()), case.Y.copy(), loss, penalty, case.intercept)
+    return PenalisedProblem.build(
+        as_design(case.X.copy()), case.Y.copy(), loss, penalty, case.intercept
+    )
 
 
-def random_start(the_problem: Problem, seed: int = 0) -> np.ndarray:
+def random_start(the_problem: PenalisedProblem, seed: int = 0) -> np.ndarray:
     shape = the_problem.n_rows, the_problem.Y.shape[1]
     return np.random.default_rng(seed).standard_normal(shape)
 
@@ -71,7 +73,7 @@ def test_alm_holds_its_constraints_at_the_end():
 
 def test_alm_factorises_the_smaller_system(monkeypatch):
     sizes = []
-    import rowsparse.solvers.top_k.solve.alm as module
+    import rowsparse.solvers.top_k.alm as module
 
     original = module.cho_factor
     monkeypatch.setattr(
@@ -86,7 +88,7 @@ def test_alm_factorises_the_smaller_system(monkeypatch):
 @pytest.mark.parametrize("d", [12, 40])
 def test_the_system_of_alm_is_solved_exactly(d):
     """Against the plain normal equations of |W - A|**2 + |XW + b - T|**2."""
-    from rowsparse.solvers.top_k.solve.alm import _System
+    from rowsparse.solvers.top_k.alm import _System
 
     case = Case(n=20, d=d, c=2)
     here, rng = problem(case), np.random.default_rng(1)
@@ -108,11 +110,11 @@ def test_sfs_never_increases_the_objective():
 
 def test_running_out_is_said():
     here = problem(SHAPES[2].but(r=1.0))
-    assert run(ALM(max_iter=2), here, random_start(here)).status is Status.MAX_ITER
-    assert run(ALM(time_limit=0.0), here, random_start(here)).status is Status.TIME_LIMIT
+    assert run(ALM(max_iter=2), here, random_start(here)).status == Status.MAX_ITER
+    assert run(ALM(time_limit=0.0), here, random_start(here)).status == Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 def test_a_penalty_is_refused(solver):
-    with pytest.raises(ValueError, match="at most k rows"):
+    with pytest.raises(ValueError, match="at most k nonzero rows"):
         run(solver, Case().problem)

@@ -259,7 +259,7 @@ def check_a_converged_fit_is_silent_and_says_so(make_selector):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         selector = make_selector().fit(*toy.labelled())
-    assert selector.solution_.violation <= selector.solution_.tol
+    assert selector.solution_.criterion <= selector.solution_.tol
 
 
 @covers("P33", "classification")

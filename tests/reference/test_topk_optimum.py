@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problems.penalised import Problem
+from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers.top_k import bounds
 from rowsparse.solvers.top_k.candidates import Columns
 from rowsparse.solvers.top_k.refit import certificate, refit
@@ -36,7 +36,7 @@ def problem(seed, r, k, weighted=False, factors=None, **shape):
     s = None if s is None else s / s.mean()
     factors = np.ones(X.shape[1]) if factors is None else np.asarray(factors, dtype=float)
     penalty = cast(Any, Cardinality(k, factors))
-    return Problem.build(as_design(X), Y, ResidualLoss(r, s), penalty)
+    return PenalisedProblem.build(as_design(X), Y, ResidualLoss(r, s), penalty)
 
 
 def value_on(X, Y, support, r, s):
@@ -190,10 +190,10 @@ def test_refit_is_the_minimum_on_the_support(r, c, weighted):
         W = refit(case, np.array([1, 4, 6]))
         X, Y = data(seed, c=c)
         best = value_on(X, Y, (1, 4, 6), r, case.loss.weights(len(X)))
-        objective, violation = certificate(case, np.array([1, 4, 6]), W)
-        assert objective <= best * (1 + 1e-7)
-        assert violation <= 1e-5
-        assert violation == pytest.approx(case.evaluate(W).violation, abs=1e-7)
+        known = certificate(case, np.array([1, 4, 6]), W)
+        assert known.objective <= best * (1 + 1e-7)
+        assert known.violation <= 1e-5
+        assert known.violation == pytest.approx(case.evaluate(W).violation, abs=1e-7)
 
 
 @pytest.mark.parametrize("r", [2.0, 1.0])
@@ -201,7 +201,7 @@ def test_refit_survives_collinear_columns(r):
     X, Y = data(0)
     twice = np.column_stack([X[:, :3], X[:, 0], 2 * X[:, 1] - X[:, 0]])
     penalty = cast(Any, Cardinality(5, np.ones(5)))
-    doubled = Problem.build(as_design(twice), Y, ResidualLoss(r), penalty)
+    doubled = PenalisedProblem.build(as_design(twice), Y, ResidualLoss(r), penalty)
     once = problem(0, r, 3)
     W = refit(doubled, np.arange(5))
     assert np.isfinite(W).all()

@@ -9,7 +9,7 @@ import pytest
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
-from rowsparse.problems.penalised import Problem
+from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers.top_k import bounds
 from rowsparse.solvers.top_k import candidates as columns
 from rowsparse.solvers.top_k import few_columns as newton
@@ -22,7 +22,7 @@ from rowsparse.solvers.top_k.support_fit import Fit
 
 def problem(X, Y, k, r=2.0):
     penalty = cast(Any, Cardinality(k, np.ones(X.shape[1])))
-    return Problem.build(as_design(X), Y, ResidualLoss(r), penalty)
+    return PenalisedProblem.build(as_design(X), Y, ResidualLoss(r), penalty)
 
 
 def data(seed, n=30, d=40, c=2):

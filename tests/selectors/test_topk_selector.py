@@ -238,7 +238,7 @@ def test_time_limit_and_callback_keep_the_best_so_far(r):
     X, y = toy.labelled(n=60, d=200)
     with pytest.warns(ConvergenceWarning, match="out of time"):
         late = TopKSelector(5, r=r, solver=Splice(time_limit=0.0)).fit(X, y)
-    assert late.solution_.status is Status.TIME_LIMIT
+    assert late.solution_.status == Status.TIME_LIMIT
     assert late.support_.sum() == 5
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         stopped = TopKSelector(5, r=r, solver=Splice(callback=lambda step: True)).fit(X, y)

@@ -139,5 +139,5 @@ def select(
             write_csv(out, *as_rows(selection))
             messages().print(Text(f"Wrote {len(selection.features)} features to {out}."))
     solution = getattr(selector, "solution_", None)
-    if solution is not None and solution.status is Status.INTERRUPTED:
+    if solution is not None and solution.status == Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)

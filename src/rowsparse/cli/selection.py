@@ -119,13 +119,14 @@ def _summary(selection: Selection) -> str:
     ]
     parts += [] if solution is None else _certificate(solution)
     parts += [f"{selection.seconds:.2g} s"]
-    parts += [] if solution is None else [solution.status.value]
+    parts += [] if solution is None else [solution.status]
     return " · ".join(parts)
 
 
 def _certificate(solution: Any) -> list[str]:
     """What is known about how well the problem was solved."""
-    parts = [f"objective {solution.objective:.6g}", f"violation {solution.violation:.2g}"]
+    parts = [f"objective {solution.objective:.6g}"]
+    parts += [] if solution.violation is None else [f"violation {solution.violation:.2g}"]
     if solution.proof:
         return [*parts, solution.proof]
     return [*parts, *([] if solution.gap is None else [f"gap {solution.gap:.2g}"])]
@@ -178,7 +179,7 @@ def _solution_record(solution: Any) -> dict[str, Any]:
     return {
         **_numbers(solution, certificate),
         "n_iter": int(solution.n_iter),
-        "status": solution.status.value,
+        "status": solution.status,
         "start": solution.start,
     }
 

@@ -43,6 +43,11 @@ class Penalty(ABC):
         given the gradient G of the smooth part and its curvature L along each row."""
 
     @property
+    def limit(self) -> int | None:
+        """How many of the counted rows may be nonzero; None for any number."""
+        return None
+
+    @property
     def any_metric(self) -> bool:
         """Whether a violation of zero means the same whatever the curvatures L > 0 are."""
         return self.convex

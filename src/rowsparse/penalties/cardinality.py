@@ -26,6 +26,10 @@ class Cardinality(Penalty):
         return False
 
     @property
+    def limit(self) -> int:
+        return self.k
+
+    @property
     def any_metric(self) -> bool:
         return True  # with the other rows held, an allowed row is unconstrained
 

@@ -10,20 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
 from ..numerics.rows import row_norms
+from .base import MARGIN
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known about a point: objective, change that one more step would make, multipliers."""
+    """What is known about a point: objective, multipliers."""
 
     objective: float
-    violation: float
+    violation: float | None = None  # there is no such certificate for margin losses
     dual: np.ndarray | None = None  # n x c, signed: X'dual is the gradient of the penalty
     smoothing: float = 0.0
 
@@ -45,6 +47,8 @@ class MarginProblem:
     joint: bool = True
     smoothing_floor: float = 0.0
 
+    kind: ClassVar[str] = MARGIN
+
     @property
     def n_rows(self) -> int:
         """Rows of W, the intercept's included."""
@@ -56,7 +60,7 @@ class MarginProblem:
         return self.loss.weights(len(self.Y))
 
     @property
-    def null_weights(self) -> np.ndarray:
+    def null_point(self) -> np.ndarray:
         """W = 0: solvers take it as the wish for their own start."""
         return np.zeros((self.n_rows, self.Y.shape[1]))
 
@@ -118,8 +122,8 @@ class MarginProblem:
         return self.C * len(Z) * self.loss.value(Z, self.Y)
 
     def evaluate(self, W: np.ndarray) -> Certificate:
-        """The objective alone: the violation takes a step of a solver."""
-        return Certificate(self.objective(W), np.inf)
+        """The objective; multipliers come from a step of a solver."""
+        return Certificate(self.objective(W))
 
     def duality_gap(self, W: np.ndarray, certificate: Certificate) -> float | None:
         """F minus a lower bound on it where F is convex and multipliers are known.

@@ -13,11 +13,13 @@ from ..losses.residual import ResidualLoss
 from ..numerics.rows import row_norms
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import RowPenalty
+from ..penalties.cardinality import Cardinality
+from .base import AT_MOST_K, PENALTY
 
 SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
 ROUNDING = 2e-16
 _SHARED = (
-    "null_weights", "unexplained", "residual_scale", "sample_curvatures", "null_gradient",
+    "null_point", "unexplained", "residual_scale", "sample_curvatures", "null_gradient",
 )  # fmt: skip
 
 
@@ -38,7 +40,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Problem:
+class PenalisedProblem:
     r"""``min over W of  L_r(X W - Y) + penalty(W)``.
 
     With ``has_constant`` the last column of the design is a column of ones and the last row of W
@@ -59,13 +61,23 @@ class Problem:
         loss: ResidualLoss,
         penalty: RowPenalty,
         fit_intercept: bool = True,
-    ) -> Problem:
+    ) -> PenalisedProblem:
         """Add the intercept as a free row of W where one is wanted."""
         if not fit_intercept:
             return cls(design, Y, loss, penalty)
         factors = np.ones(design.shape[1]) if penalty.factors is None else penalty.factors
         penalty = replace(penalty, factors=np.append(factors, 0.0))
         return cls(WithConstant(design), Y, loss, penalty, has_constant=True)
+
+    @property
+    def kind(self) -> str:
+        """Of the contract: a penalty, or a constraint on the number of rows."""
+        return PENALTY if self.penalty.limit is None else AT_MOST_K
+
+    @property
+    def limit(self) -> int:
+        """How many rows may be nonzero beside the free ones."""
+        return self.n_rows if self.penalty.limit is None else self.penalty.limit
 
     @property
     def n_rows(self) -> int:
@@ -76,15 +88,19 @@ class Problem:
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
-    def with_penalty(self, penalty: RowPenalty) -> Problem:
+    def with_penalty(self, penalty: RowPenalty) -> PenalisedProblem:
         """The same data under another penalty; what was computed about the data is kept."""
         other = replace(self, penalty=penalty)
         other.__dict__.update({k: self.__dict__[k] for k in _SHARED if k in self.__dict__})
         return other
 
-    def with_alpha(self, alpha: float) -> Problem:
+    def with_alpha(self, alpha: float) -> PenalisedProblem:
         """The same problem at another strength of the penalty."""
         return self.with_penalty(self.penalty.with_alpha(alpha))
+
+    def with_limit(self, k: int) -> PenalisedProblem:
+        """The same data under the constraint of at most k rows."""
+        return self.with_penalty(Cardinality(k, self.penalty.factors))  # type: ignore[arg-type]
 
     @property
     def convex(self) -> bool:
@@ -109,7 +125,7 @@ class Problem:
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
             E = self.design.matmul(W)
             E -= self.Y
-            if self.loss.quadratic and np.array_equal(W, self.null_weights):
+            if self.loss.quadratic and np.array_equal(W, self.null_point):
                 return self._evaluation(W, E, smoothing, self.null_gradient)
             return self.evaluate_residual(W, E, smoothing)
 
@@ -169,7 +185,7 @@ class Problem:
         return np.where(L > 1e-20 * L.max(initial=0.0), L, 0.0)
 
     @cached_property
-    def null_weights(self) -> np.ndarray:
+    def null_point(self) -> np.ndarray:
         """The best W whose penalised rows are all zero."""
         W = np.zeros((self.n_rows, self.Y.shape[1]))
         free = np.flatnonzero(self.penalty.free(self.n_rows))
@@ -211,9 +227,9 @@ class Problem:
     @cached_property
     def unexplained(self) -> np.ndarray:
         """``Y - X W`` at the null model."""
-        if not self.null_weights.any():
+        if not self.null_point.any():
             return self.Y
-        return self.Y - self.design.matmul(self.null_weights)
+        return self.Y - self.design.matmul(self.null_point)
 
     @cached_property
     def null_gradient(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What all selectors of rows share, and the one fit of those that solve a penalised Problem."""
+"""What all selectors of rows share, and the one fit of those that solve a penalised problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..losses import ResidualLoss
 from ..numerics.rows import largest_first, row_norms
 from ..paths import path_to_k
 from ..penalties import RowPenalty
-from ..problems.penalised import Problem
+from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import BlockDescent, Solver, choose, solve
 from .data import Data, check_finite
@@ -112,7 +112,7 @@ class RowSelector(JointSelector):
         self._set_fitted(data, problem, solution, alpha, k, path)
         return self
 
-    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[Problem, Solver]:
+    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
         data = self._data(X, y, sample_weight)
         problem = self._problem(data)
@@ -123,15 +123,17 @@ class RowSelector(JointSelector):
         descends = self.solver == "auto" or isinstance(self.solver, BlockDescent)
         return descends and self._penalty(1.0, None).convex and self._loss(None).quadratic
 
-    def _problem(self, data: Data) -> Problem:
+    def _problem(self, data: Data) -> PenalisedProblem:
         penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
         loss = self._loss(data.weights)
-        problem = Problem.build(data.design, data.target.Y, loss, penalty, self.fit_intercept)
+        problem = PenalisedProblem.build(
+            data.design, data.target.Y, loss, penalty, self.fit_intercept
+        )
         shape = (data.design.shape[1], data.target.Y.shape[1])
         _check_init(self.init, shape, penalty.starts)
         return problem
 
-    def _solve(self, problem: Problem, solver: Solver | None, k: int | None):
+    def _solve(self, problem: PenalisedProblem, solver: Solver | None, k: int | None):
         solver = choose(problem)[0] if solver is None else solver
         if self.alpha is None and k is not None:
             return path_to_k(problem, solver, k, self.init)
@@ -143,7 +145,7 @@ class RowSelector(JointSelector):
     def _set_fitted(
         self,
         data: Data,
-        problem: Problem,
+        problem: PenalisedProblem,
         solution: Solution,
         alpha: float,
         k: int | None,
@@ -194,7 +196,7 @@ def _check_solver(solver: Solver) -> None:
         raise TypeError(f"Expected solver.callback to be callable, got {solver.callback!r}.")
 
 
-def _support(problem: Problem, solution: Solution, k: int | None) -> np.ndarray:
+def _support(problem: PenalisedProblem, solution: Solution, k: int | None) -> np.ndarray:
     """The nonzero rows, or exactly k: those always in, then the largest, ties by index."""
     scores = row_norms(solution.W)
     if k is None:
@@ -231,7 +233,7 @@ def _say(message: str) -> None:
 
 def not_converged(solution: Solution) -> str:
     return (
-        f"The solver stopped {solution.status.value} after {solution.n_iter} iterations and "
-        f"{solution.seconds:.3g} s: violation {solution.violation:.2g}, wanted "
-        f"{solution.tol:.2g}. {solution.status.advice}"
+        f"The solver stopped {solution.status} after {solution.n_iter} iterations and "
+        f"{solution.seconds:.3g} s: criterion {solution.criterion:.2g}, wanted "
+        f"{solution.tol:.2g}. {solution.advice}"
     )

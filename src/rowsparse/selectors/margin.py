@@ -194,9 +194,9 @@ def say_how_it_ended(solution: Solution) -> None:
     """One warning if the tolerance was not met."""
     if not solution.converged:
         warnings.warn(
-            f"The reweighting stopped {solution.status.value} after {solution.n_iter} iterations "
+            f"The reweighting stopped {solution.status} after {solution.n_iter} iterations "
             f"and {solution.seconds:.3g} s: one more step would change the largest coefficient by "
-            f"{solution.violation:.2g} of it, wanted {solution.tol:.2g}. Raise max_iter or tol.",
+            f"{solution.criterion:.2g} of it, wanted {solution.tol:.2g}. Raise max_iter or tol.",
             ConvergenceWarning,
             stacklevel=3,
         )

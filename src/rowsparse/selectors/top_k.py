@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ..inputs import check_k
 from ..losses import ResidualLoss
 from ..penalties import Cardinality
-from ..problems.penalised import Problem
+from ..problems.penalised import PenalisedProblem
 from ..results import Solution
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
@@ -126,13 +126,13 @@ class TopKSelector(JointSelector):
         self._set_rows(data, solution, self._chosen(problem, solution, k))
         return self
 
-    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[Problem, Solver]:
+    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
         _, problem, _ = self._prepared(X, y, sample_weight)
         solver = self._solver()
         return problem, Splice() if solver is None else solver
 
-    def _prepared(self, X, y, sample_weight) -> tuple[Data, Problem, int]:
+    def _prepared(self, X, y, sample_weight) -> tuple[Data, PenalisedProblem, int]:
         self._check_search()
         data = self._data(X, y, sample_weight)
         k = check_k(self.n_features_to_select, data.factors)
@@ -143,11 +143,11 @@ class TopKSelector(JointSelector):
             )
         return data, self._problem(data, k), k
 
-    def _problem(self, data: Data, k: int) -> Problem:
+    def _problem(self, data: Data, k: int) -> PenalisedProblem:
         """At most k rows, those always in included: they are free in the problem itself."""
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
-        return Problem.build(
+        return PenalisedProblem.build(
             data.design, data.target.Y, loss, cast(Any, penalty), self.fit_intercept
         )
 
@@ -165,7 +165,7 @@ class TopKSelector(JointSelector):
         drawn = check_random_state(self.random_state).randint(2**31)
         return np.random.default_rng(drawn)
 
-    def _chosen(self, problem: Problem, solution: Solution, k: int) -> np.ndarray:
+    def _chosen(self, problem: PenalisedProblem, solution: Solution, k: int) -> np.ndarray:
         """Exactly k: nonzero rows and those always in, then the first that may be selected."""
         d = len(solution.W)
         excluded = problem.penalty.excluded(problem.n_rows)[:d]
@@ -180,9 +180,9 @@ class TopKSelector(JointSelector):
             self._say_missing(k, int(support.sum()), others.size)
         return support
 
-    def _say_if_nothing_helps(self, problem: Problem, solution: Solution) -> None:
-        null = problem.objective(problem.null_weights)
-        chosen = problem.penalty.k  # type: ignore[attr-defined]
+    def _say_if_nothing_helps(self, problem: PenalisedProblem, solution: Solution) -> None:
+        null = problem.objective(problem.null_point)
+        chosen = problem.limit
         if solution.objective < null * (1 - 1e-7) or chosen == 0:
             return
         warnings.warn(

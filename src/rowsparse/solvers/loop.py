@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import blas_threads_for
+from ..problems.base import Evaluation, Problem
 from ..results import Solution, Status, Step
-from .base import Solvable, Solver, State
+from .base import Solver, State
 
-S = TypeVar("S", bound=Solver)
+AnySolver = TypeVar("AnySolver", bound=Solver)
 
 logger = logging.getLogger("rowsparse")
 
@@ -23,51 +25,101 @@ class Deadline:
     """A time limit shared by several runs."""
 
     def __init__(self, limit: float | None):
-        self.began, self.limit = time.perf_counter(), limit
+        self.began = time.perf_counter()
+        self.limit = limit
 
     def elapsed(self) -> float:
         """Seconds since it was made."""
         return time.perf_counter() - self.began
 
+    def left(self) -> float | None:
+        """Seconds until it passes; None without a limit."""
+        return None if self.limit is None else max(self.limit - self.elapsed(), 0.0)
+
     def passed(self) -> bool:
         """Whether the time is over."""
         return self.limit is not None and self.elapsed() >= self.limit
 
-    def limited(self, solver: S) -> S:
+    def limited(self, solver: AnySolver) -> AnySolver:
         """The solver with what is left of the time."""
-        if self.limit is None:
-            return solver
-        return replace(solver, time_limit=max(self.limit - self.elapsed(), 0.0))
+        return solver if self.limit is None else replace(solver, time_limit=self.left())
 
 
 def run(
     solver: Solver,
-    problem: Solvable,
+    problem: Problem,
     W0: np.ndarray | None = None,
     start: str = "given",
     nested: bool = False,
 ) -> Solution:
-    """Solve the problem from W0 (default: the null model) and certify the returned point.
+    """Solve the problem from W0 (default: the null point) and certify the returned point.
 
-    Ends when the violation is at most ``tol``, after ``max_iter`` steps, after ``time_limit``
-    seconds, when the callback returns True, or on Ctrl-C: the best point so far is kept. A
-    ``nested`` run is part of a larger one and hands Ctrl-C on to it.
+    Ends when the solver's criterion is at most ``tol``, after ``max_iter`` steps, after
+    ``time_limit`` seconds, when the callback returns True, or on Ctrl-C: the best point so far is
+    kept. A ``nested`` run is part of a larger one and hands Ctrl-C on to it.
     """
+    refuse_unsupported(solver, problem)
+    with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
+        deadline = Deadline(solver.time_limit)
+        W0 = problem.null_point if W0 is None else W0
+        state, status, history = _iterate(solver, problem, W0, deadline, nested)
+        return certified(
+            solver, problem, state.W, status, history, deadline,
+            criterion=state.criterion, start=start, evaluation=state.evaluation,
+        )  # fmt: skip
+
+
+def refuse_unsupported(solver: Solver, problem: Problem) -> None:
+    """Raise with the reason if the solver cannot solve the problem."""
     reason = solver.supports(problem)
     if reason is not None:
         raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
-    with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
-        deadline = Deadline(solver.time_limit)
-        W0 = problem.null_weights if W0 is None else W0
-        state, status, history = _iterate(solver, problem, W0, deadline, nested)
-        return _certified(solver, problem, state, status, history, deadline.began, start)
+
+
+def certified(
+    solver: Solver,
+    problem: Problem,
+    W: np.ndarray,
+    status: str,
+    history: Iterable[Step],
+    deadline: Deadline,
+    *,
+    criterion: float | None,
+    evaluation: Evaluation | None = None,
+    tol: float | None = None,
+    **more: Any,
+) -> Solution:
+    """The solution at W, every number of it about W: the one place where solutions are made.
+
+    ``evaluation`` saves a pass over X where W has been evaluated as results are certified; ``more``
+    are fields that only some solvers can fill.
+    """
+    if evaluation is None or evaluation.smoothing != problem.smoothing_floor:
+        evaluation = problem.evaluate(W)
+    features, intercept = problem.split(W)
+    steps = tuple(history)
+    facts = {"gap": problem.duality_gap(W, evaluation), **more}
+    return Solution(
+        W=features.copy(),
+        intercept=intercept.copy(),
+        objective=evaluation.objective,
+        violation=evaluation.violation,
+        criterion=criterion,
+        tol=solver.attainable_tol(problem) if tol is None else tol,
+        status=status,
+        n_iter=steps[-1].iteration if steps else 0,
+        seconds=deadline.elapsed(),
+        history=steps,
+        solver=type(solver).__name__,
+        **facts,
+    )
 
 
 def _iterate(
-    solver: Solver, problem: Solvable, W0: np.ndarray, deadline: Deadline, nested: bool
-) -> tuple[State, Status, list[Step]]:
+    solver: Solver, problem: Problem, W0: np.ndarray, deadline: Deadline, nested: bool
+) -> tuple[State, str, list[Step]]:
     """Steps until something ends them."""
-    status: Status | None = None
+    status: str | None = None
     history: list[Step] = []
     state = State(np.array(W0), np.inf, np.inf)
     try:
@@ -91,7 +143,7 @@ def _iterate(
     return state, Status.MAX_ITER if status is None else status, history
 
 
-def _ended(state: State, deadline: Deadline) -> Status | None:
+def _ended(state: State, deadline: Deadline) -> str | None:
     if not np.isfinite(state.objective):
         return Status.NOT_FINITE
     if state.converged:
@@ -103,25 +155,4 @@ def _ended(state: State, deadline: Deadline) -> Status | None:
 
 def _record(iteration: int, deadline: Deadline, state: State) -> Step:
     rows = int(np.count_nonzero(nonzero_rows(state.W)))
-    return Step(iteration, deadline.elapsed(), state.objective, state.violation, rows)
-
-
-def _certified(solver, problem, state, status, history, began, start) -> Solution:
-    evaluation = state.evaluation
-    if evaluation is None or evaluation.smoothing != problem.smoothing_floor:
-        evaluation = problem.evaluate(state.W)
-    W, intercept = problem.split(state.W)
-    return Solution(
-        W=W.copy(),
-        intercept=intercept.copy(),
-        objective=evaluation.objective,
-        violation=evaluation.violation,
-        gap=problem.duality_gap(state.W, evaluation),
-        tol=solver.attainable_tol(problem),
-        status=status,
-        n_iter=max(len(history) - 1, 0),
-        seconds=time.perf_counter() - began,
-        history=tuple(history),
-        solver=type(solver).__name__,
-        start=start,
-    )
+    return Step(iteration, deadline.elapsed(), state.objective, state.criterion, rows)

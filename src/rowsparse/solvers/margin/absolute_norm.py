@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import Solver, State
+from ..base import OutOfTime, Solver, State
 
 LARGEST = 4e4  # entries of the program, up to which it takes a second or two
 
@@ -22,17 +22,19 @@ class _State(State):
 
 
 @dataclass
-class AbsoluteNormLP(Solver):
+class AbsoluteNormLP(Solver[MarginProblem, _State]):
     """``min C sum_ik s_i xi_ik + 2 sum_jk f_j |w_jk|`` by HiGHS, exact where reweighting is slow.
 
     The multipliers A of a program on some columns are feasible for all of them, that is optimal, if
     ``|x_j'a_k| <= 2 f_j`` for all j and k; columns that violate this join the next program.
     """
 
+    solves: ClassVar[tuple[str, ...]] = (MARGIN,)
+
     tol: float = 1e-6
     max_iter: int = 100
 
-    def supports(self, problem: Any) -> str | None:
+    def refusal(self, problem: Any) -> str | None:
         if problem.norm != 1:
             return f"it is for norm=1, got {problem.norm:g}."
         if problem.joint and problem.Y.shape[1] > 1:
@@ -42,14 +44,13 @@ class AbsoluteNormLP(Solver):
             return f"{n} samples make the program too large."
         return None
 
-    def start(self, problem: MarginProblem, W: np.ndarray) -> State:
+    def start(self, problem: MarginProblem, W: np.ndarray) -> _State:
         s = problem.weights
         centred = s[:, None] * (problem.Y - np.average(problem.Y, axis=0, weights=s))
         columns = _grown(problem, np.flatnonzero(problem.free), problem.design.rmatmul(centred))
         return _State(np.array(W), problem.objective(W), np.inf, columns=columns)
 
-    def step(self, problem: Any, state: State, out_of_time: Callable[[], bool]) -> State:
-        assert isinstance(state, _State)
+    def step(self, problem: MarginProblem, state: _State, out_of_time: OutOfTime) -> _State:
         c = problem.Y.shape[1]
         block = problem.design.take(state.columns)
         W, A = np.zeros((problem.n_rows, c)), np.zeros(problem.Y.shape)
@@ -65,7 +66,7 @@ class AbsoluteNormLP(Solver):
         grown = _grown(problem, state.columns, np.where(excess > 0, gradient.T, 0.0).T)
         done = violation <= self.tol or grown.size == state.columns.size
         objective = problem.objective(W)
-        known = Certificate(objective, violation, A)
+        known = Certificate(objective, dual=A)
         return _State(W, objective, violation, done, False, known, columns=grown)
 
 

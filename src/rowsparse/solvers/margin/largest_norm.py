@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import Solver, State
+from ..base import OutOfTime, Solver, State
 
 
 @dataclass
-class LargestNormLP(Solver):
+class LargestNormLP(Solver[MarginProblem, State]):
     """``min C sum_i s_i xi_i + max_jk f_j |w_jk|`` by HiGHS.
 
     The printed reweighting for this norm has a singular matrix, so there is nothing to iterate.
     Jointly for several outputs there is one maximum over all of them, otherwise one each.
     """
 
+    solves: ClassVar[tuple[str, ...]] = (MARGIN,)
+
     tol: float = 1e-6
     max_iter: int = 1
 
-    def supports(self, problem: Any) -> str | None:
+    def refusal(self, problem: Any) -> str | None:
         return None if np.isinf(problem.norm) else "it is for norm=inf only."
 
-    def start(self, problem: Any, W: np.ndarray) -> State:
+    def start(self, problem: MarginProblem, W: np.ndarray) -> State:
         return State(np.array(W), problem.objective(W), np.inf)
 
-    def step(self, problem: Any, state: State, out_of_time: Callable[[], bool]) -> State:
+    def step(self, problem: MarginProblem, state: State, out_of_time: OutOfTime) -> State:
         W = self._program(problem)
         if W is None:
             state.stalled = True
             return state
         objective = problem.objective(W)
-        known = Certificate(objective, 0.0)  # HiGHS solves to optimality, 1e-7 by its own measure
-        return State(W, objective, 0.0, True, False, known)
+        # HiGHS solves to optimality, 1e-7 by a measure of its own: nothing is left to compare
+        return State(W, objective, 0.0, True, False, Certificate(objective))
 
     def _program(self, problem: MarginProblem) -> np.ndarray | None:
         """Variables: per output q = w + t/f >= 0, intercept and slacks; then the bounds t."""

@@ -13,16 +13,16 @@ objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...designs.base import Design
 from ...numerics.rows import row_norms
+from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import Solver, State
+from ..base import OutOfTime, Solver, State
 
 DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
@@ -102,7 +102,7 @@ class ReweightedState(State):
 
 
 @dataclass
-class Reweighted(Solver):
+class Reweighted(Solver[MarginProblem, ReweightedState]):
     """Steps ``W <- T(W)`` until T changes no row's part in the margins by more than ``tol`` times
     the largest part. Rows whose part falls below 1e-6 of it are dropped for good.
 
@@ -110,6 +110,8 @@ class Reweighted(Solver):
     larger first) keep the weights that they had, and the problem is solved on them. If it
     converges with more rows than that, ``cut`` takes the k largest of them.
     """
+
+    solves: ClassVar[tuple[str, ...]] = (MARGIN,)
 
     tol: float = 1e-3
     max_iter: int = 100
@@ -124,7 +126,7 @@ class Reweighted(Solver):
         """The solver for steps from which nothing is kept but the way to go."""
         return self
 
-    def supports(self, problem: Any) -> str | None:
+    def refusal(self, problem: Any) -> str | None:
         if 0 <= problem.norm <= 2:
             return None
         return f"reweighting needs a norm from 0 to 2, got {problem.norm:g}."
@@ -169,8 +171,7 @@ class Reweighted(Solver):
         """Whether no more than ``keep`` rows would survive."""
         return self.keep is not None and int(np.count_nonzero(alive)) <= self.keep
 
-    def step(self, problem: Any, state: State, out_of_time: Callable[[], bool]) -> ReweightedState:
-        assert isinstance(state, ReweightedState)
+    def step(self, problem: Any, state: ReweightedState, out_of_time: OutOfTime) -> ReweightedState:
         if state.frozen is not None:
             rows, b = state.image.rows, state.image.intercept
             return self._state(problem, state.columns, rows, b, state.frozen, state.image.dual)
@@ -200,7 +201,7 @@ class Reweighted(Solver):
         Z = columns.matmul(rows) + b
         objective = problem.loss_sum(Z) + problem.penalty(rows, columns.index)
         violation = _change(problem, columns.index, rows, image.rows)
-        known: Any = Certificate(objective, violation, image.dual)
+        known = Certificate(objective, dual=image.dual)
         W = np.zeros((problem.n_rows, problem.Y.shape[1]))
         W[columns.index], W[-1] = rows, b
         return ReweightedState(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...numerics.threads import blas_threads_for
-from ...problems.penalised import Evaluation, Problem
-from ..base import Solver, State
+from ...problems.base import PENALTY
+from ...problems.penalised import Evaluation, PenalisedProblem
+from ..base import OutOfTime, Solver, State
 from .descent import descend
 from .model import GramModel, Model, SampleModel
 from .working_set import guessed_rows
@@ -31,7 +32,7 @@ class _State(State):
 
 
 @dataclass
-class BlockDescent(Solver):
+class BlockDescent(Solver[PenalisedProblem, _State]):
     """Block sweeps and Newton steps on a growing working set.
 
     Each step passes once over X, scores every row by its prox fixed-point residual, adds the
@@ -39,11 +40,10 @@ class BlockDescent(Solver):
     smoothing of the loss is lowered to its floor as it goes.
     """
 
-    def supports(self, problem: Problem) -> str | None:
-        return None
+    solves: ClassVar[tuple[str, ...]] = (PENALTY,)
 
-    def start(self, problem: Problem, W: np.ndarray) -> _State:
-        if W is problem.null_weights:
+    def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
+        if W is problem.null_point:
             rows = guessed_rows(problem)
             state = None if rows is None else self._from_guess(problem, W, rows)
             if state is not None:
@@ -54,8 +54,7 @@ class BlockDescent(Solver):
             problem, _State(W, np.inf, np.inf, smoothing=_first_smoothing(problem, W))
         )
 
-    def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
-        assert isinstance(state, _State)
+    def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         working_set, G = _grow(problem, state, self.attainable_tol(problem))
         tol, finishing = self._inner_tolerance(problem, state)
         W = state.W.copy()
@@ -65,17 +64,19 @@ class BlockDescent(Solver):
         W[working_set] = model.W
         new = _State(W, np.inf, np.inf, smoothing=state.smoothing, working_set=working_set, G=G)
         new = self._assess(problem, new)
-        if new.smoothing > problem.smoothing_floor and new.violation <= STAGE_DONE:
+        if new.smoothing > problem.smoothing_floor and new.criterion <= STAGE_DONE:
             new.smoothing = max(new.smoothing * LOWERING, problem.smoothing_floor)
             return self._assess(problem, new)
         same = working_set.size == state.working_set.size and not new.converged
         no_lower = new.objective >= state.objective * (1 - 1e-15)
-        if same and no_lower and new.violation > 0.5 * state.violation:
+        if same and no_lower and new.criterion > 0.5 * state.criterion:
             new.n_idle = state.n_idle + 1
             new.stalled = new.n_idle > 2
         return new
 
-    def _from_guess(self, problem: Problem, W: np.ndarray, rows: np.ndarray) -> _State | None:
+    def _from_guess(
+        self, problem: PenalisedProblem, W: np.ndarray, rows: np.ndarray
+    ) -> _State | None:
         """The state with these rows solved for, before X is first read as a whole.
 
         None where what was read of it is not finite: the pass that follows will say so.
@@ -94,29 +95,29 @@ class BlockDescent(Solver):
             problem, _State(W, np.inf, np.inf, smoothing=floor, working_set=rows, G=G)
         )
 
-    def _assess(self, problem: Problem, state: _State) -> _State:
+    def _assess(self, problem: PenalisedProblem, state: _State) -> _State:
         evaluation = problem.evaluate(state.W, state.smoothing)
         state.evaluation = evaluation
-        state.objective, state.violation = evaluation.objective, evaluation.violation
+        state.objective, state.criterion = evaluation.objective, evaluation.violation
         at_floor = state.smoothing <= problem.smoothing_floor
-        state.converged = at_floor and state.violation <= self.attainable_tol(problem)
+        state.converged = at_floor and state.criterion <= self.attainable_tol(problem)
         return state
 
-    def _inner_tolerance(self, problem: Problem, state: _State) -> tuple[float, bool]:
+    def _inner_tolerance(self, problem: PenalisedProblem, state: _State) -> tuple[float, bool]:
         """A tenth of what is wrong while much is; at the end the last digits cost one Newton step.
 
         The flag says that this is the end.
         """
         if state.smoothing > problem.smoothing_floor:
-            return min(0.1 * state.violation, STAGE_DONE / 2), False
+            return min(0.1 * state.criterion, STAGE_DONE / 2), False
         # on more rows than samples a Newton step is dear: first let the working set settle
         wide = np.count_nonzero(nonzero_rows(state.W)) > len(problem.Y)
-        if state.violation < (1e-4 if wide else 1e-3):
+        if state.criterion < (1e-4 if wide else 1e-3):
             return 0.5 * self.attainable_tol(problem), True
-        return 0.1 * state.violation, False
+        return 0.1 * state.criterion, False
 
 
-def _first_smoothing(problem: Problem, W: np.ndarray) -> float:
+def _first_smoothing(problem: PenalisedProblem, W: np.ndarray) -> float:
     """A tenth of the typical residual: a good start, whose residuals are small, is not blurred."""
     if problem.loss.quadratic:
         return problem.smoothing_floor
@@ -125,7 +126,7 @@ def _first_smoothing(problem: Problem, W: np.ndarray) -> float:
     return max(FIRST_SMOOTHING * typical, problem.smoothing_floor)
 
 
-def _grow(problem: Problem, state: _State, tol: float) -> tuple[np.ndarray, np.ndarray]:
+def _grow(problem: PenalisedProblem, state: _State, tol: float) -> tuple[np.ndarray, np.ndarray]:
     """The working set with the worst rows added, and its Gram matrix where one is kept."""
     assert state.evaluation is not None
     old = state.working_set
@@ -143,7 +144,7 @@ def _grow(problem: Problem, state: _State, tol: float) -> tuple[np.ndarray, np.n
     return working_set, _extended_gram(problem, old, new, state.G)
 
 
-def _room(problem: Problem, n_nonzero: int, first: bool) -> int:
+def _room(problem: PenalisedProblem, n_nonzero: int, first: bool) -> int:
     """How many rows may join: for convex problems many at once, else few, worst first."""
     if not problem.penalty.convex:
         return max(SMALLEST_GROWTH, n_nonzero)
@@ -152,18 +153,18 @@ def _room(problem: Problem, n_nonzero: int, first: bool) -> int:
     return max(SMALLEST_GROWTH, 2 * n_nonzero)
 
 
-def _uses_gram(problem: Problem, size: int) -> bool:
+def _uses_gram(problem: PenalisedProblem, size: int) -> bool:
     return problem.loss.quadratic and size <= max(2 * problem.design.shape[0], 1000)
 
 
-def _extended_gram(problem: Problem, old, new, G: np.ndarray) -> np.ndarray:
+def _extended_gram(problem: PenalisedProblem, old, new, G: np.ndarray) -> np.ndarray:
     """Only the new pairs are computed."""
     n_pairs = len(new) * (len(old) + len(new))
     with blas_threads_for(2.0 * len(problem.Y) * n_pairs):
         return _gram_with(problem, old, new, G)
 
 
-def _gram_with(problem: Problem, old, new, G: np.ndarray) -> np.ndarray:
+def _gram_with(problem: PenalisedProblem, old, new, G: np.ndarray) -> np.ndarray:
     s = problem.loss.weights(len(problem.Y)) / len(problem.Y)
     if len(G) != len(old):  # the Gram matrix was not kept before
         both = np.concatenate([old, new])
@@ -180,7 +181,9 @@ def _gram_with(problem: Problem, old, new, G: np.ndarray) -> np.ndarray:
     return extended
 
 
-def _model(problem: Problem, state: _State, working_set: np.ndarray, G: np.ndarray) -> Model:
+def _model(
+    problem: PenalisedProblem, state: _State, working_set: np.ndarray, G: np.ndarray
+) -> Model:
     assert state.evaluation is not None
     W = state.W[working_set]
     if len(G):
@@ -190,7 +193,7 @@ def _model(problem: Problem, state: _State, working_set: np.ndarray, G: np.ndarr
     return SampleModel(X, W, state.evaluation.residual, loss, problem.metric_weights)
 
 
-def local_model(problem: Problem, W: np.ndarray, rows: np.ndarray) -> Model:
+def local_model(problem: PenalisedProblem, W: np.ndarray, rows: np.ndarray) -> Model:
     """The problem at W restricted to the named rows."""
     floor = problem.smoothing_floor
     state = _State(W, np.inf, np.inf, evaluation=problem.evaluate(W, floor), smoothing=floor)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from ..base import Solver
 from .block_descent import BlockDescent
 
 
-def choose(problem: Problem) -> tuple[Solver, str]:
+def choose(problem: PenalisedProblem) -> tuple[Solver, str]:
     """The solver that ``solver="auto"`` uses for this problem, and the reason."""
     solver = BlockDescent()
     if problem.loss.quadratic:

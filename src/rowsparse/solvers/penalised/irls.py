@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from ...designs.wrappers import Subset
 from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.systems import ridge_by_features, ridge_by_samples
 from ...numerics.threads import blas_threads_for
-from ...problems.penalised import Problem
-from ..base import Solver, State
+from ...problems.base import PENALTY
+from ...problems.penalised import PenalisedProblem
+from ..base import OutOfTime, Solver, State
 
 DROP_BELOW = 1e-5  # relative to the largest row: such rows leave the system
 SMALLEST_SMOOTHING = 1e-7  # of the largest row
@@ -35,7 +36,7 @@ class _State(State):
 
 
 @dataclass
-class IRLS(Solver):
+class IRLS(Solver[PenalisedProblem, _State]):
     """Majorise loss and penalty by quadratics at the current point, minimise, repeat.
 
     The system is solved in the smaller of feature and sample space; rows that become negligible
@@ -45,7 +46,9 @@ class IRLS(Solver):
     for p = 1 and does not reach row-wise optimality for p < 1, so read ``violation`` and ``gap``.
     """
 
-    def supports(self, problem: Problem) -> str | None:
+    solves: ClassVar[tuple[str, ...]] = (PENALTY,)
+
+    def refusal(self, problem: PenalisedProblem) -> str | None:
         if not problem.penalty.reweightable:
             kind = type(problem.penalty).__name__
             return f"no quadratic lies above {kind} and touches it; use BlockDescent."
@@ -53,7 +56,7 @@ class IRLS(Solver):
             return "reweighting needs p > 0, got p = 0; use BlockDescent."
         return None
 
-    def start(self, problem: Problem, W: np.ndarray) -> _State:
+    def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         """From W; from the null model, the paper's start: all weights equal to one."""
         W = W.copy()
         penalty = problem.penalty
@@ -62,7 +65,7 @@ class IRLS(Solver):
         active = np.flatnonzero(usable)
         whole = active.size == problem.n_rows
         design = problem.design if whole else _restricted(problem.design, active)
-        state = _State(W, np.inf, np.nan, active=active, design=design)
+        state = _State(W, np.inf, np.inf, active=active, design=design)
         if not W[~penalty.free(len(W))].any():
             h = problem.loss.weights(len(problem.Y))
             q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
@@ -74,8 +77,7 @@ class IRLS(Solver):
         state.objective = self._smoothed_objective(problem, state, state)
         return state
 
-    def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
-        assert isinstance(state, _State)
+    def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         shrunk = _without_negligible(problem, state)
         new = self._minimise_majorizer(problem, state, shrunk)
         reached = self._smoothed_objective(problem, new, state)
@@ -91,11 +93,14 @@ class IRLS(Solver):
             new.smoothing_rows == state.smoothing_rows
             and new.smoothing_samples == state.smoothing_samples
         )
-        if at_floor and state.objective - reached <= self.tol * abs(reached):
+        new.criterion = (state.objective - reached) / (abs(reached) or 1.0)
+        if at_floor and new.criterion <= self.tol:
             self._check_dropped(problem, new)
         return new
 
-    def _minimise_majorizer(self, problem: Problem, state: _State, within: _State) -> _State:
+    def _minimise_majorizer(
+        self, problem: PenalisedProblem, state: _State, within: _State
+    ) -> _State:
         """Minimise the quadratic that touches the objective at ``state`` over the rows that
         ``within`` keeps in the system."""
         h = problem.loss.weights(len(problem.Y))
@@ -110,7 +115,7 @@ class IRLS(Solver):
             new.W[new.active] = _reweighted_fit(problem, new, h, q)
         return new
 
-    def _smoothed_objective(self, problem: Problem, point: _State, level: _State) -> float:
+    def _smoothed_objective(self, problem: PenalisedProblem, point: _State, level: _State) -> float:
         """The objective of a point under the smoothing of a level; rows not in the system count
         as zero rows, so that leaving it changes nothing."""
         W = point.W[point.active]
@@ -127,14 +132,13 @@ class IRLS(Solver):
         counted = np.isfinite(strength)
         return loss + float(strength[counted] @ penalty.phi(norms[counted]))
 
-    def _check_dropped(self, problem: Problem, state: _State) -> None:
+    def _check_dropped(self, problem: PenalisedProblem, state: _State) -> None:
         """Done, unless a row that was dropped would lower a convex objective."""
         negligible = row_norms(state.W) < DROP_BELOW * row_norms(state.W).max(initial=0.0)
         cleaned = np.where(negligible[:, None], 0.0, state.W)
         if problem.objective(cleaned) <= problem.objective(state.W):
             state.W = cleaned
         evaluation = problem.evaluate(state.W)
-        state.violation = evaluation.violation
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
         wrong &= ~nonzero_rows(state.W)
         if not (problem.convex and wrong.any()) or state.n_returns == MAX_RETURNS:
@@ -155,7 +159,7 @@ class IRLS(Solver):
             state.converged = True
 
 
-def _without_negligible(problem: Problem, state: _State) -> _State:
+def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
     """The state with only the rows that count in the system, once that makes it a fifth smaller."""
     norms = row_norms(state.W[state.active])
     free = problem.penalty.free(len(state.W))[state.active]
@@ -176,7 +180,9 @@ def _restricted(design: Design, columns: np.ndarray) -> Design:
     return as_design(design.take(columns))
 
 
-def _reweighted_fit(problem: Problem, state: _State, h: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _reweighted_fit(
+    problem: PenalisedProblem, state: _State, h: np.ndarray, q: np.ndarray
+) -> np.ndarray:
     """The minimiser of the majorizer on the active rows."""
     design, Y = state.design, problem.Y
     n, d = design.shape

@@ -7,15 +7,16 @@ one product with X and one with X', and the certificate of every iterate comes f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...numerics.rows import row_norms
 from ...numerics.threads import blas_threads_for
-from ...problems.penalised import Evaluation, Problem
-from ..base import Solver, State
+from ...problems.base import PENALTY
+from ...problems.penalised import Evaluation, PenalisedProblem
+from ..base import OutOfTime, Solver, State
 
 RAISE, LOWER = 1.5, 0.9  # of the curvature: when a step is too long, and after each step
 SLOW = 0.1  # of the violation: where steps move less, single rows are wrong that steps cannot see
@@ -35,7 +36,7 @@ class _State(State):
 
 
 @dataclass
-class ProximalGradient(Solver):
+class ProximalGradient(Solver[PenalisedProblem, _State]):
     """FISTA with backtracking; a step that would raise the objective is taken again unaccelerated.
 
     The objective therefore never rises, for p < 1 as for p = 1. For p < 1 a fixed point of such
@@ -44,9 +45,11 @@ class ProximalGradient(Solver):
     Slower than ``BlockDescent`` on most problems, but simple, and it never forms a Gram matrix.
     """
 
+    solves: ClassVar[tuple[str, ...]] = (PENALTY,)
+
     max_iter: int = 20_000
 
-    def supports(self, problem: Problem) -> str | None:
+    def refusal(self, problem: PenalisedProblem) -> str | None:
         if not problem.loss.quadratic:
             return (
                 f"it needs the squared loss (r = 2), got r = {problem.loss.r:g}, whose gradient "
@@ -54,7 +57,7 @@ class ProximalGradient(Solver):
             )
         return None
 
-    def start(self, problem: Problem, W: np.ndarray) -> _State:
+    def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         W = W.copy()
         W[problem.penalty.excluded(len(W))] = 0.0
         evaluation = problem.evaluate(W)
@@ -72,8 +75,7 @@ class ProximalGradient(Solver):
             ),
         )
 
-    def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> _State:
-        assert isinstance(state, _State)
+    def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
             new = self._accelerated(problem, state) if state.momentum > 1 else None
             if new is None:
@@ -81,16 +83,16 @@ class ProximalGradient(Solver):
             if not problem.penalty.convex and self._misses_rows(problem, state, new):
                 new = self._worst_row(problem, new)
         lower = new.objective < state.objective - _rounding(problem, state)
-        new.smallest = min(state.smallest, new.violation)
+        new.smallest = min(state.smallest, new.criterion)
         new.n_idle = 0 if lower or new.smallest < state.smallest else state.n_idle + 1
         new.stalled = new.n_idle >= MAX_IDLE
         return self._checked(problem, new)
 
-    def _checked(self, problem: Problem, state: _State) -> _State:
-        state.converged = state.violation <= self.attainable_tol(problem)
+    def _checked(self, problem: PenalisedProblem, state: _State) -> _State:
+        state.converged = state.criterion <= self.attainable_tol(problem)
         return state
 
-    def _accelerated(self, problem: Problem, state: _State) -> _State | None:
+    def _accelerated(self, problem: PenalisedProblem, state: _State) -> _State | None:
         """The step from beyond W, or None where it does not lower the objective."""
         now, before = state.evaluation, state.before
         beta = (state.momentum - 1) / _next_momentum(state.momentum)
@@ -105,7 +107,7 @@ class ProximalGradient(Solver):
         longer = state.momentum * np.sqrt(curvature / state.curvature)
         return _moved(problem, state, W, residual, curvature, _next_momentum(longer))
 
-    def _plain(self, problem: Problem, state: _State) -> _State:
+    def _plain(self, problem: PenalisedProblem, state: _State) -> _State:
         """The step from W, which never raises the objective; momentum starts afresh."""
         now = state.evaluation
         W, residual, curvature = _step(
@@ -116,11 +118,11 @@ class ProximalGradient(Solver):
             return new
         return replace(state, momentum=1.0, W_before=state.W, before=now)  # overflow
 
-    def _misses_rows(self, problem: Problem, state: _State, new: _State) -> bool:
+    def _misses_rows(self, problem: PenalisedProblem, state: _State, new: _State) -> bool:
         moves = np.sqrt(problem.sample_curvatures) * row_norms(new.W - state.W)
-        return float(moves.max(initial=0.0)) < SLOW * new.violation * problem.violation_scale
+        return float(moves.max(initial=0.0)) < SLOW * new.criterion * problem.violation_scale
 
-    def _worst_row(self, problem: Problem, state: _State) -> _State:
+    def _worst_row(self, problem: PenalisedProblem, state: _State) -> _State:
         """The row of largest violation moved to its exact minimiser."""
         j = np.array([int(np.argmax(state.evaluation.scores))])
         step = 1 / problem.sample_curvatures[j]
@@ -132,7 +134,9 @@ class ProximalGradient(Solver):
         return new if new.objective < state.objective else state
 
 
-def _step(problem: Problem, V, E, G, curvature: float) -> tuple[np.ndarray, np.ndarray, float]:
+def _step(
+    problem: PenalisedProblem, V, E, G, curvature: float
+) -> tuple[np.ndarray, np.ndarray, float]:
     """The prox step from V (residual E, gradient G) with a curvature that bounds the loss's."""
     s = problem.loss.weights(len(E)) / len(E)
     while True:
@@ -146,7 +150,7 @@ def _step(problem: Problem, V, E, G, curvature: float) -> tuple[np.ndarray, np.n
         curvature = max(RAISE * curvature, min(bend / length, 2 * RAISE * curvature))
 
 
-def _moved(problem: Problem, state: _State, W, residual, curvature, momentum) -> _State:
+def _moved(problem: PenalisedProblem, state: _State, W, residual, curvature, momentum) -> _State:
     evaluation = problem.evaluate_residual(W, residual)
     return _State(
         W,
@@ -160,7 +164,7 @@ def _moved(problem: Problem, state: _State, W, residual, curvature, momentum) ->
     )
 
 
-def _rounding(problem: Problem, state: _State) -> float:
+def _rounding(problem: PenalisedProblem, state: _State) -> float:
     return ROUNDING * float(np.finfo(problem.design.dtype).eps) * abs(state.objective)
 
 

@@ -1,4 +1,4 @@
-"""Ridge regression in the place of a Problem: its loss, and a squared Frobenius norm."""
+"""Ridge regression in the place of a PenalisedProblem: its loss, and a squared Frobenius norm."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ...designs.base import Design
 from ...designs.wrappers import Subset
 from ...numerics.systems import ridge_by_features, ridge_by_samples
 from ...numerics.threads import blas_threads_for
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 
 SMALLEST = 1e-10  # of the curvature: stands in for a strength of zero on more rows than samples
 
 
-def ridge_weights(problem: Problem) -> np.ndarray:
+def ridge_weights(problem: PenalisedProblem) -> np.ndarray:
     """argmin of ``1/(2n) sum_i s_i |x_i'W - y_i|**2 + sum_j strength_j |w_j|**2``.
 
     Solved through the smaller of the d x d and the n x n system; excluded rows are zero.

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...penalties.base import RowPenalty
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from .block_descent import local_model
 from .descent import descend
 from .model import Model
@@ -27,7 +27,7 @@ FLOPS = 2e9  # bounds the trials on large problems
 
 
 def exchange_rows(
-    problem: Problem, W: np.ndarray, out_of_time: Callable[[], bool] = lambda: False
+    problem: PenalisedProblem, W: np.ndarray, out_of_time: Callable[[], bool] = lambda: False
 ) -> np.ndarray:
     """A W of lower objective than the given local minimum, or an equal copy if no trial helped."""
     W = W.copy()
@@ -53,7 +53,7 @@ def exchange_rows(
     return W
 
 
-def _working_set(problem: Problem, W: np.ndarray) -> np.ndarray:
+def _working_set(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
     evaluation = problem.evaluate(W)
     inside = nonzero_rows(W) | problem.penalty.free(len(W))
     closed = inside | problem.penalty.excluded(len(W)) | (problem.sample_curvatures == 0)

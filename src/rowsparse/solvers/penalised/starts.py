@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Solver
 from ..loop import Deadline, run
@@ -25,7 +25,9 @@ ROUGH = 1e-4  # tolerance of what is only a start
 RIDGE_TOL, RIDGE_STEPS = 1e-2, 200
 
 
-def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = "best") -> Solution:
+def solve(
+    problem: PenalisedProblem, solver: Solver, init: str | np.ndarray | Solution = "best"
+) -> Solution:
     """Solve from a named start, an array (features x outputs), a solution, or the best of all.
 
     ``init="best"`` runs every start, tries to exchange rows of what each one finds, and keeps the
@@ -43,7 +45,10 @@ def solve(problem: Problem, solver: Solver, init: str | np.ndarray | Solution = 
 
 
 def solve_near(
-    problem: Problem, solver: Solver, near: Solution | None, init: str | np.ndarray = "best"
+    problem: PenalisedProblem,
+    solver: Solver,
+    near: Solution | None,
+    init: str | np.ndarray = "best",
 ) -> Solution:
     """Solve from a neighbour on a path; where the start matters, from ``init`` as well."""
     if near is None or isinstance(solver, IRLS):
@@ -65,7 +70,9 @@ def solve_near(
     return replace(best, starts={**starts, "warm": warm.objective})
 
 
-def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...], exchange: bool) -> Solution:
+def _best_of(
+    problem: PenalisedProblem, solver: Solver, names: tuple[str, ...], exchange: bool
+) -> Solution:
     """The lowest of several starts; Ctrl-C or the end of the time keeps what there is."""
     deadline = Deadline(solver.time_limit)
     solutions: dict[str, Solution] = {}
@@ -96,7 +103,7 @@ def _best_of(problem: Problem, solver: Solver, names: tuple[str, ...], exchange:
 
 
 def _starting_point(
-    problem: Problem, solver: Solver, name: str, deadline: Deadline
+    problem: PenalisedProblem, solver: Solver, name: str, deadline: Deadline
 ) -> np.ndarray | None:
     if name == "zero":
         return None
@@ -120,7 +127,7 @@ def _starting_point(
     return W
 
 
-def _towards(problem: Problem) -> Iterator[Problem]:
+def _towards(problem: PenalisedProblem) -> Iterator[PenalisedProblem]:
     """From the convex problem (r >= 1, p = 1) to the wanted one, without it."""
     p, r = problem.penalty.p, problem.loss.r
     for weight in np.arange(CONTINUATION) / CONTINUATION:
@@ -131,10 +138,10 @@ def _towards(problem: Problem) -> Iterator[Problem]:
         yield relaxed
 
 
-def _joined(problem: Problem, solution: Solution) -> np.ndarray:
+def _joined(problem: PenalisedProblem, solution: Solution) -> np.ndarray:
     return np.vstack([solution.W, solution.intercept]) if problem.has_constant else solution.W
 
 
-def _with_intercept(problem: Problem, W: np.ndarray) -> np.ndarray:
+def _with_intercept(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
     """A given W with the best intercept the null model knows."""
-    return np.vstack([W, problem.null_weights[-1:]]) if problem.has_constant else W
+    return np.vstack([W, problem.null_point[-1:]]) if problem.has_constant else W

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.rows import nonzero_rows
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 
 FRACTION = 16  # one sample in so many is looked at
 N_PARTS = 8  # stretches of samples, spread evenly: neighbours are often alike
@@ -19,7 +19,7 @@ SAMPLES_PER_FEATURE = 10
 SLACK = 0.2  # a gradient that is short of the penalty by so much less may be so by chance
 
 
-def guessed_rows(problem: Problem) -> np.ndarray | None:
+def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
     """Rows that the gradient at the null model, over some samples, moves away from zero.
 
     None where a look at a part says too little (few samples, many rows) or costs as much as one at
@@ -37,7 +37,7 @@ def guessed_rows(problem: Problem) -> np.ndarray | None:
     gradient /= sum(some.stop - some.start for some in samples)
     needed = (1 - SLACK) * problem.penalty.strength(d)
     rows = np.flatnonzero(
-        (problem.penalty.dual_sizes(gradient) >= needed) | nonzero_rows(problem.null_weights)
+        (problem.penalty.dual_sizes(gradient) >= needed) | nonzero_rows(problem.null_point)
     )
     return rows if rows.size <= np.sqrt(n) else None
 

@@ -8,7 +8,6 @@ multipliers, while mu grows by rho in every step. For r = 1 the scale is the pap
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,8 +15,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...numerics.rows import nonzero_rows
-from ...problems.penalised import Problem
-from ..base import Solvable, Solver, State
+from ...problems.base import AT_MOST_K
+from ...problems.penalised import PenalisedProblem
+from ..base import OutOfTime, Solver, State
 from .candidates import orthonormal, without
 from .refit import refit
 
@@ -35,7 +35,7 @@ class _State(State):
 
 
 @dataclass
-class ALM(Solver):
+class ALM(Solver[PenalisedProblem, _State]):
     """The paper's algorithm; ``W`` of a state is V, which keeps the constraint.
 
     Converged means that both constraints hold: ``|W - V|`` and ``|XW - Y - E|`` are at most ``tol``
@@ -43,6 +43,7 @@ class ALM(Solver):
     point). The result depends on the start; ``TopKSelector`` uses random ones as the paper does.
     """
 
+    solves: ClassVar[tuple[str, ...]] = (AT_MOST_K,)
     from_random_points: ClassVar[bool] = True
 
     tol: float = 1e-4
@@ -51,26 +52,21 @@ class ALM(Solver):
     rho: float = 1.02
     refit: bool = True
 
-    def supports(self, problem: Problem) -> str | None:
-        if hasattr(problem.penalty, "k"):
-            return None
-        return "ALM is for the constraint of at most k rows (TopKSelector), not for a penalty."
-
-    def attainable_tol(self, problem: Solvable) -> float:
+    def attainable_tol(self, problem: PenalisedProblem) -> float:
         return max(1e-5, problem.attainable_violation) if self.refit else np.inf
 
-    def start(self, problem: Problem, W: np.ndarray) -> _State:
+    def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         V = problem.penalty.prox(W, 1.0)
         E = problem.design.matmul(W) - problem.Y
         XV = problem.design.matmul(V)
         return _State(
-            W=V, objective=problem.loss.value_of_residual(XV - problem.Y), violation=np.inf,
+            W=V, objective=problem.loss.value_of_residual(XV - problem.Y), criterion=np.inf,
             V=V, XV=XV, E=E, mu=self.mu, system=_System(problem),
             row_multiplier=np.zeros_like(V), pulled_multiplier=np.zeros_like(E),
             residual_multiplier=np.zeros_like(E),
         )  # fmt: skip
 
-    def step(self, problem: Problem, state: _State, out_of_time: Callable[[], bool]) -> _State:  # type: ignore[override]
+    def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         mu, Y, design = state.mu, problem.Y, problem.design
         A = state.V - state.row_multiplier / mu
         XA = state.XV - state.pulled_multiplier / mu
@@ -90,14 +86,14 @@ class ALM(Solver):
             point = self._refitted(problem, V)
             value = problem.objective(point)
         return _State(
-            W=point, objective=value, violation=float(apart), converged=converged,
+            W=point, objective=value, criterion=float(apart), converged=converged,
             V=V, XV=XV, E=E, mu=self.rho * mu, system=state.system,
             row_multiplier=state.row_multiplier + mu * rows_apart,
             pulled_multiplier=state.pulled_multiplier + mu * (XW - XV),
             residual_multiplier=state.residual_multiplier + mu * residuals_apart,
         )  # fmt: skip
 
-    def _refitted(self, problem: Problem, V: np.ndarray) -> np.ndarray:
+    def _refitted(self, problem: PenalisedProblem, V: np.ndarray) -> np.ndarray:
         used = nonzero_rows(V) & ~problem.penalty.free(problem.n_rows)
         return refit(problem, np.flatnonzero(used))
 
@@ -109,7 +105,7 @@ class _System:
     sample space (Woodbury), with a factor made once. X times A comes from the caller, who has it.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: PenalisedProblem):
         design = problem.design
         n, d = design.shape
         free = problem.penalty.free(d)

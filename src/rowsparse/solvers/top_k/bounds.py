@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...losses.residual import ResidualLoss
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from .candidates import Columns, closed_rows
 from .support_fit import Fit
 
@@ -45,7 +45,7 @@ class Bound:
 
 
 def bound(
-    problem: Problem,
+    problem: PenalisedProblem,
     k: int,
     objective: float,
     out_of_time: Callable[[], bool] = lambda: False,
@@ -68,7 +68,7 @@ def bound(
 # -- one row --------------------------------------------------------------------------------------
 
 
-def best_single(problem: Problem, out_of_time: Callable[[], bool]) -> Bound | None:
+def best_single(problem: PenalisedProblem, out_of_time: Callable[[], bool]) -> Bound | None:
     """The best single row, by enumeration."""
     n = len(problem.Y)
     if problem.loss.quadratic:
@@ -89,7 +89,7 @@ def best_single(problem: Problem, out_of_time: Callable[[], bool]) -> Bound | No
 class _Race:
     """All single columns at once; those that cannot win any more drop out."""
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: PenalisedProblem):
         self.problem = problem
         self.F = problem.design.take(np.flatnonzero(problem.penalty.free(problem.n_rows)))
         self.open = np.flatnonzero(~closed_rows(problem))
@@ -182,7 +182,7 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 
 
 def best_pair(
-    problem: Problem, out_of_time: Callable[[], bool], objective: float = np.inf
+    problem: PenalisedProblem, out_of_time: Callable[[], bool], objective: float = np.inf
 ) -> Bound | None:
     """The best two rows for squared loss, by enumeration of all pairs.
 
@@ -282,7 +282,7 @@ class _Pairs:
 
 
 def leave_out(
-    problem: Problem,
+    problem: PenalisedProblem,
     k: int,
     objective: float,
     out_of_time: Callable[[], bool],

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 
 DEPENDENT = 1e-9  # of a column's squared norm: what is left of one that lies in the others' span
 DEPENDENT_FLOAT32 = 1e-4
@@ -39,7 +39,7 @@ class Columns:
         object.__setattr__(self, "order", np.argsort(self.names))
 
     @classmethod
-    def of(cls, problem: Problem, weights: np.ndarray | None = None) -> Columns:
+    def of(cls, problem: PenalisedProblem, weights: np.ndarray | None = None) -> Columns:
         """All columns of a problem under its sample weights, or under others."""
         n, design, penalty = len(problem.Y), problem.design, problem.penalty
         root = np.sqrt(problem.loss.weights(n) if weights is None else weights)[:, None]
@@ -163,7 +163,7 @@ class Known:
         return self.kept[0][first:last], self.kept[1][first:last]
 
 
-def closed_rows(problem: Problem) -> np.ndarray:
+def closed_rows(problem: PenalisedProblem) -> np.ndarray:
     """Rows of W that no search may choose: free, excluded or without a varying column."""
     penalty, n_rows = problem.penalty, problem.n_rows
     return penalty.free(n_rows) | penalty.excluded(n_rows) | (problem.sample_curvatures == 0)

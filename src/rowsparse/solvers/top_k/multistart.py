@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...numerics.rows import nonzero_rows
 from ...penalties.l2p import L2p
-from ...problems.penalised import Problem
+from ...problems.base import AT_MOST_K
+from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status, Step
 from ..base import Solver, State
-from ..loop import Deadline, run
+from ..loop import Deadline, certified, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import PROVED, bound
 from .candidates import closed_rows
@@ -31,7 +33,7 @@ ROUGH = 1e-2  # its tolerance
 
 
 @dataclass
-class Splice(Solver):
+class Splice(Solver[PenalisedProblem, State]):
     """Starts, swaps and kicks; the solver that ``TopKSelector`` uses by itself.
 
     ``tol`` bounds the violation of the refitted W (r < 2: Newton steps reach about 1e-6), ``kicks``
@@ -39,37 +41,36 @@ class Splice(Solver):
     the support of W, or the greedy one where W has none.
     """
 
+    solves: ClassVar[tuple[str, ...]] = (AT_MOST_K,)
+
     tol: float = 1e-5
     max_iter: int = 1
     kicks: int | None = None  # None: up to 6, as many as the size of the problem warrants
 
-    def supports(self, problem: Problem) -> str | None:
-        if hasattr(problem.penalty, "k"):
-            return None
-        return "Splice is for the constraint of at most k rows (TopKSelector), not for a penalty."
-
-    def start(self, problem: Problem, W: np.ndarray) -> State:
+    def start(self, problem: PenalisedProblem, W: np.ndarray) -> State:
         W = problem.penalty.prox(W, 1.0)
-        return State(W=W, objective=problem.objective(W), violation=np.inf)
+        return State(W=W, objective=problem.objective(W), criterion=np.inf)
 
-    def step(self, problem: Problem, state: State, out_of_time: Callable[[], bool]) -> State:
+    def step(
+        self, problem: PenalisedProblem, state: State, out_of_time: Callable[[], bool]
+    ) -> State:
         search = search_for(problem, out_of_time)
         given = support_of(problem, state.W)
         support, _ = search.descend(given if given.size else search.forward())
         W = refit(problem, support)
-        objective, violation = certificate(problem, support, W)
-        converged = violation <= self.attainable_tol(problem) and not out_of_time()
-        return State(W, objective, violation, converged, not converged)
+        known = certificate(problem, support, W)
+        converged = known.violation <= self.attainable_tol(problem) and not out_of_time()
+        return State(W, known.objective, known.violation, converged, not converged, known)
 
 
-def search_for(problem: Problem, out_of_time: Callable[[], bool] = lambda: False):
+def search_for(problem: PenalisedProblem, out_of_time: Callable[[], bool] = lambda: False):
     """The local search for the problem's loss."""
     kind = SquaredSearch if problem.loss.quadratic else RobustSearch
-    k = min(problem.penalty.k, int(np.sum(~closed_rows(problem))))  # type: ignore[attr-defined]
+    k = min(problem.limit, int(np.sum(~closed_rows(problem))))
     return kind(problem, k, out_of_time)
 
 
-def support_of(problem: Problem, W: np.ndarray) -> np.ndarray:
+def support_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
     """The nonzero rows of W that count."""
     return np.flatnonzero(nonzero_rows(W) & ~closed_rows(problem))
 
@@ -78,7 +79,7 @@ def support_of(problem: Problem, W: np.ndarray) -> np.ndarray:
 class Report:
     """What every start found, and the best of it."""
 
-    problem: Problem
+    problem: PenalisedProblem
     deadline: Deadline
     callback: Callable[[Step], object] | None
     starts: dict[str, float] = field(default_factory=dict)
@@ -229,7 +230,7 @@ class Job:
         penalty = L2p(1.0, self.problem.penalty.factors)
         relaxed = replace(self.problem, loss=loss, penalty=penalty)
         alpha = top = relaxed.alpha_max() or 1.0
-        W = relaxed.null_weights
+        W = relaxed.null_point
         while support_of(relaxed, W).size < self._k and alpha > SMALLEST * top:
             alpha *= COARSE
             solver = self.report.deadline.limited(BlockDescent(tol=ROUGH))
@@ -248,30 +249,27 @@ class Job:
         self.proved = found
 
 
-def certified(job: Job, status: Status) -> Solution:
+def solution_of(job: Job, status: str) -> Solution:
     """Refit on the best support, add the report and what was proved."""
     problem, report, solver = job.problem, job.report, job.solver
-    if status is Status.CONVERGED:
+    if status == Status.CONVERGED:
         job.finish()
     W = refit(problem, report.support)
-    objective, violation = certificate(problem, report.support, W)
-    features, intercept = problem.split(W)
+    evaluation = certificate(problem, report.support, W)
     tol = max(Splice.tol, solver.attainable_tol(problem)) if np.isfinite(solver.tol) else solver.tol
-    if status is Status.CONVERGED and job.not_converged and not job.polish:
+    if status == Status.CONVERGED and job.not_converged and not job.polish:
         status = job.not_converged[0].status
-    if status is Status.CONVERGED and violation > tol and not job._exact:
+    if status == Status.CONVERGED and evaluation.violation > tol and not job._exact:
         status = Status.STALLED
-    lower, gap, proof = _what_is_proved(job, objective, status)
-    return Solution(
-        W=features.copy(), intercept=intercept.copy(), objective=objective,
-        violation=violation, gap=gap, tol=tol, status=status,
-        n_iter=job.search.swaps, seconds=report.deadline.elapsed(),
-        history=tuple(report.history), solver=type(solver).__name__, start=report.start,
-        starts=report.starts, lower_bound=lower, proof=proof,
+    lower, gap, proof = _what_is_proved(job, evaluation.objective, status)
+    return certified(
+        solver, problem, W, status, report.history, report.deadline,
+        criterion=evaluation.violation, tol=tol, evaluation=evaluation,
+        start=report.start, starts=report.starts, lower_bound=lower, gap=gap, proof=proof,
     )  # fmt: skip
 
 
-def _what_is_proved(job: Job, objective: float, status: Status):
+def _what_is_proved(job: Job, objective: float, status: str):
     """Lower bound, gap and the sentence about them; never more than was shown."""
     if job._exact:
         return 0.0, objective, "proved optimal: these rows fit every sample, the loss is zero"
@@ -282,7 +280,7 @@ def _what_is_proved(job: Job, objective: float, status: Status):
         if objective - lower <= 2 * PROVED * objective:
             return lower, objective - lower, f"proved optimal: {job.proved.how}"
         sentences.append(f"at most {objective - lower:.3g} above the optimum ({job.proved.how})")
-    if job.report.swap_optimal and status is Status.CONVERGED:
+    if job.report.swap_optimal and status == Status.CONVERGED:
         exact = job.problem.loss.quadratic
         sentences.insert(0, "no single swap of rows improves it" if exact else
                          "no swap of rows that was tried improves it")  # fmt: skip

@@ -7,16 +7,27 @@ returned.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from .few_columns import minimise
 
 REGULAR = 1e-2  # ratio of the pivots down to which normal equations are solved
 
 
-def refit(problem: Problem, support: np.ndarray) -> np.ndarray:
+@dataclass(frozen=True)
+class Certificate:
+    """Objective and violation of a refitted W."""
+
+    objective: float
+    violation: float
+    smoothing: float
+
+
+def refit(problem: PenalisedProblem, support: np.ndarray) -> np.ndarray:
     """W with the named rows (and the free ones) at their best, all others zero."""
     free = np.flatnonzero(problem.penalty.free(problem.n_rows))
     rows = np.union1d(free, support).astype(int)
@@ -26,15 +37,15 @@ def refit(problem: Problem, support: np.ndarray) -> np.ndarray:
     return W
 
 
-def certificate(problem: Problem, support: np.ndarray, W: np.ndarray) -> tuple[float, float]:
+def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -> Certificate:
     """Objective and violation of a refitted W.
 
     While the constraint is full only the rows of the support can change, and their few columns are
     at hand in double precision whatever X is stored in.
     """
-    if len(support) < problem.penalty.k:  # type: ignore[attr-defined]
+    if len(support) < problem.limit:
         evaluation = problem.evaluate(W)
-        return evaluation.objective, evaluation.violation
+        return Certificate(evaluation.objective, evaluation.violation, problem.smoothing_floor)
     rows = np.union1d(np.flatnonzero(problem.penalty.free(problem.n_rows)), support).astype(int)
     A = problem.design.take(rows)
     E = A @ W[rows] - problem.Y
@@ -42,13 +53,15 @@ def certificate(problem: Problem, support: np.ndarray, W: np.ndarray) -> tuple[f
     G = A.T @ (h[:, None] * E) / len(E)
     L = problem.metric_weights(h) @ A**2 / len(E)
     scores = np.sqrt(np.einsum("ij,ij->i", G, G) / np.where(L > 0, L, np.inf))
-    return problem.loss.value_of_residual(E), float(
-        scores.max(initial=0.0)
-    ) / problem.violation_scale
+    return Certificate(
+        problem.loss.value_of_residual(E),
+        float(scores.max(initial=0.0)) / problem.violation_scale,
+        problem.smoothing_floor,
+    )
 
 
 def fit_columns(
-    A: np.ndarray, Y: np.ndarray, problem: Problem, floor: float | None = None
+    A: np.ndarray, Y: np.ndarray, problem: PenalisedProblem, floor: float | None = None
 ) -> np.ndarray:
     """The coefficients of few dense columns that minimise the problem's loss."""
     B = fit_unless_above(A, Y, problem, floor)
@@ -57,7 +70,11 @@ def fit_columns(
 
 
 def fit_unless_above(
-    A: np.ndarray, Y: np.ndarray, problem: Problem, floor: float | None, above: float = np.inf
+    A: np.ndarray,
+    Y: np.ndarray,
+    problem: PenalisedProblem,
+    floor: float | None,
+    above: float = np.inf,
 ) -> np.ndarray | None:
     """The same, or None where the loss cannot be brought down to the given value (r < 2)."""
     loss = problem.loss

@@ -15,7 +15,7 @@ from copy import copy
 import numpy as np
 
 from ...losses.residual import ResidualLoss
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from .candidates import Columns
 from .greedy import Pool, forward
 from .refit import fit_unless_above
@@ -40,7 +40,9 @@ class RobustSearch:
 
     pool_is_all = False
 
-    def __init__(self, problem: Problem, k: int, out_of_time: Callable[[], bool] = lambda: False):
+    def __init__(
+        self, problem: PenalisedProblem, k: int, out_of_time: Callable[[], bool] = lambda: False
+    ):
         self.problem, self.k, self.out_of_time = problem, k, out_of_time
         self.F = problem.design.take(np.flatnonzero(problem.penalty.free(problem.n_rows)))
         self.pool = Pool(int(np.clip(POOL // max(k, 1), 20, 100)))

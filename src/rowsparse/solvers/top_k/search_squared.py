@@ -13,7 +13,7 @@ from copy import copy
 
 import numpy as np
 
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from .candidates import Columns
 from .greedy import Pool, forward
 from .support_fit import Fit
@@ -55,7 +55,7 @@ def kick(fit: Fit, members: list[int], rng: np.random.Generator) -> Fit:
 class SquaredSearch:
     """Supports of at most k rows for the squared loss of a problem."""
 
-    def __init__(self, problem: Problem, k: int, out_of_time: OutOfTime = lambda: False):
+    def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = lambda: False):
         self.columns = Columns.of(problem)
         self.k, self.out_of_time = k, out_of_time
         self.pool = Pool(int(np.clip(POOL // max(k, 1), 20, 100)))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...numerics.threads import blas_threads_for
-from ...problems.penalised import Problem
+from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Solver
 from ..loop import Deadline
 from .alm import ALM
 from .bounds import bound
-from .multistart import Job, Report, Splice, certified, search_for
+from .multistart import Job, Report, Splice, search_for, solution_of
 from .refit import refit
 from .sfs import SFS
 
@@ -21,14 +19,14 @@ __all__ = ["Splice", "polish", "solve_top_k", "top_k_path"]
 
 
 def solve_top_k(
-    problem: Problem,
+    problem: PenalisedProblem,
     solver: Solver | None = None,
     n_init: int = 5,
     polish: bool = True,
     rng: np.random.Generator | None = None,
     given: dict[str, np.ndarray] | None = None,
 ) -> Solution:
-    """The lowest objective of all starts, refitted and certified.
+    """The lowest objective of all starts, refitted and solution_of.
 
     ``given`` adds supports to start from, by name. Ctrl-C and the solver's time limit end the
     search; the best support so far is returned.
@@ -52,11 +50,14 @@ def solve_top_k(
             status = Status.TIME_LIMIT if deadline.passed() else Status.CONVERGED
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        return certified(job, status)
+        return solution_of(job, status)
 
 
 def polish(
-    problem: Problem, support: np.ndarray, kicks: int = 0, rng: np.random.Generator | None = None
+    problem: PenalisedProblem,
+    support: np.ndarray,
+    kicks: int = 0,
+    rng: np.random.Generator | None = None,
 ) -> tuple[np.ndarray, float]:
     """Swaps from one support, then kicks: the support they end at and its objective.
 
@@ -76,7 +77,7 @@ def polish(
 
 
 def top_k_path(
-    problem: Problem,
+    problem: PenalisedProblem,
     ks: list[int],
     solver: Solver | None = None,
     n_init: int = 5,
@@ -96,9 +97,8 @@ def top_k_path(
     with blas_threads_for(0.0):
         search = None
         for k in sorted(ks, reverse=True):
-            penalty = replace(problem.penalty, k=k)  # type: ignore[call-arg]
             report = Report(problem, deadline, solver.callback)
-            smaller = problem.with_penalty(penalty)
+            smaller = problem.with_limit(k)
             shared = None if search is None else search.with_k(k)
             jobs[k] = Job(smaller, solver, n_init, polish, rng, report, {}, shared)
             search = jobs[k].search if search is None else search
@@ -106,9 +106,9 @@ def top_k_path(
             _visit_all(jobs)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        if status is Status.CONVERGED and deadline.passed():
+        if status == Status.CONVERGED and deadline.passed():
             status = Status.TIME_LIMIT
-        return [certified(jobs[k], status) for k in sorted(jobs) if jobs[k].report.starts]
+        return [solution_of(jobs[k], status) for k in sorted(jobs) if jobs[k].report.starts]
 
 
 def _visit_all(jobs: dict[int, Job]) -> None:

@@ -1,0 +1,67 @@
+"""The contract of a problem: what the loop and the certifier ask of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+# The kinds of problem. A solver names those that it solves; a problem says which one it is.
+PENALTY = "a loss with a penalty on the rows"
+AT_MOST_K = "a loss with at most k nonzero rows"
+MARGIN = "a margin loss with a norm"
+
+
+class Evaluation(Protocol):
+    """What is known about a point W."""
+
+    @property
+    def objective(self) -> float:
+        """Of the true problem, without smoothing."""
+        ...
+
+    @property
+    def violation(self) -> float | None:
+        """The certificate (see ``results.Solution``); None where a problem has none."""
+        ...
+
+    @property
+    def smoothing(self) -> float:
+        """Of the loss that the violation belongs to."""
+        ...
+
+
+class Problem(Protocol):
+    """What is minimised over W, which has one row per feature and those of free columns below."""
+
+    @property
+    def kind(self) -> str:
+        """One of the kinds above."""
+        ...
+
+    @property
+    def Y(self) -> np.ndarray: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def null_point(self) -> np.ndarray:
+        """The best W whose penalised rows are zero: where a solver begins if not told."""
+        ...
+
+    @property
+    def smoothing_floor(self) -> float:
+        """The smoothing of the loss under which results are certified."""
+        ...
+
+    @property
+    def attainable_violation(self) -> float:
+        """What rounding leaves of a violation."""
+        ...
+
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the features, and the intercept."""
+        ...
+
+    def objective(self, W: np.ndarray) -> float: ...
+    def evaluate(self, W: np.ndarray) -> Evaluation: ...
+    def duality_gap(self, W: np.ndarray, evaluation: Any) -> float | None: ...
