@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from rowsparse.designs import as_design
 from rowsparse.numerics.systems import (
     cholesky_solver,
+    lifted_cholesky,
+    normal_equations,
+    ridge,
     ridge_by_features,
-    ridge_by_samples,
     solve_positive,
 )
 
@@ -25,20 +28,15 @@ def explicit(X, Y, h, q):
 
 
 def through_features(X, Y, h, q):
-    return ridge_by_features(X.T @ (h[:, None] * X), q, X.T @ (h[:, None] * Y))
+    G, B = normal_equations(as_design(X), Y, h, np.arange(len(q)))
+    return ridge_by_features(G, q, B)
 
 
-def through_samples(X, Y, h, q):
-    free = q == 0
-    inverse = np.zeros_like(q)
-    inverse[~free] = 1 / q[~free]
-    Theta, beta = ridge_by_samples((X * inverse) @ X.T, h, X[:, free], Y)
-    W = inverse[:, None] * (X.T @ Theta)
-    W[free] = beta
-    return W
+def through_the_smaller(X, Y, h, q):
+    return ridge(as_design(X), Y, h, q)
 
 
-SPACES = [through_features, through_samples]
+SPACES = [through_features, through_the_smaller]
 
 
 @pytest.mark.parametrize("c", [1, 3])
@@ -66,7 +64,7 @@ def test_both_spaces_agree_over_twenty_decades_of_weights(shape):
     """The smallest rows keep their digits: each is compared in its own size."""
     X, Y, h, q = data(*shape, decades=10.0)
     q = np.maximum(q, 1e-4)
-    by_features, by_samples = through_features(X, Y, h, q), through_samples(X, Y, h, q)
+    by_features, by_samples = through_features(X, Y, h, q), through_the_smaller(X, Y, h, q)
     sizes = np.linalg.norm(by_samples, axis=1, keepdims=True)
     np.testing.assert_allclose(by_features / sizes, by_samples / sizes, atol=1e-6)
 
@@ -77,7 +75,7 @@ def test_constant_columns_may_be_free_twice_over():
     X[:, 1] = X[:, 0] = 1.0
     q[:2] = 0.0
     once = explicit(X[:, 1:], Y, h, q[1:])
-    np.testing.assert_allclose(X @ through_samples(X, Y, h, q), X[:, 1:] @ once, atol=1e-9)
+    np.testing.assert_allclose(X @ through_the_smaller(X, Y, h, q), X[:, 1:] @ once, atol=1e-9)
 
 
 def test_a_singular_matrix_still_gives_a_solution_of_a_solvable_system():
@@ -107,13 +105,23 @@ def test_inputs_are_left_alone(space):
 
 
 def test_the_given_matrices_are_left_alone():
-    X, Y, h, q = data(20, 6)
-    G, K = X.T @ X, X @ X.T
-    G0, K0 = G.copy(), K.copy()
+    X, Y, _, q = data(20, 6)
+    G = X.T @ X
+    before = G.copy()
     ridge_by_features(G, q, X.T @ Y)
-    ridge_by_samples(K, h, np.ones((20, 1)), Y)
-    np.testing.assert_array_equal(G, G0)
-    np.testing.assert_array_equal(K, K0)
+    lifted_cholesky(G, q)
+    solve_positive(G, X.T @ Y)
+    np.testing.assert_array_equal(G, before)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_of_infinite_weight_are_zero(shape):
+    X, Y, h, q = data(*shape)
+    q[::3] = np.inf
+    W = ridge(as_design(X), Y, h, q)
+    kept = np.isfinite(q)
+    assert not W[~kept].any()
+    np.testing.assert_allclose(W[kept], explicit(X[:, kept], Y, h, q[kept]), rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -135,3 +143,23 @@ def test_cholesky_solver_without_unknowns():
 def test_cholesky_solver_refuses_what_is_not_positive_definite():
     with pytest.raises(np.linalg.LinAlgError, match="order 2"):
         cholesky_solver(np.diag([1.0, -1.0, 1.0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_matrix_that_rounding_made_singular_is_lifted(dtype):
+    column = np.arange(1.0, 6.0)[:, None].astype(dtype)
+    A = column @ column.T
+    found = lifted_cholesky(A)(A[:, 0])
+    np.testing.assert_allclose(A @ found, A[:, 0], rtol=1e-3 if dtype == np.float32 else 1e-6)
+
+
+def test_an_indefinite_matrix_is_not_lifted():
+    with pytest.raises(np.linalg.LinAlgError):
+        lifted_cholesky(np.diag([1.0, -1.0]))
+
+
+def test_the_halves_of_a_factor_solve_together():
+    X, Y, _, q = data(20, 6)
+    factor = lifted_cholesky(X.T @ X, q)
+    right = X.T @ Y
+    np.testing.assert_allclose(factor.back(factor.forward(right)), factor(right), rtol=1e-10)

@@ -1,46 +1,75 @@
-r"""The linear system of reweighted least squares, in the smaller of two spaces.
-
-Both functions minimise ``1/2 sum_i h_i |x_i'W - y_i|**2 + 1/2 sum_j q_j |w_j|**2``, the first
-through the d x d normal matrix, the second through an n x n system.
-"""
+r"""Systems with a positive definite matrix, and ridge regression in the smaller of two spaces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve
-from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs, spotrf, spotrs
+
+from .threads import blas_threads_for
+
+# Where rounding makes a positive semidefinite matrix indefinite, its diagonal is raised by these
+# parts of itself, one after the other.
+LIFTS = (1e-14, 1e-11, 1e-8)
+SINGLE_LIFTS = (1e-6, 1e-5, 1e-4)  # of a float32 matrix
 
 
-def ridge_by_features(G: np.ndarray, q: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """``(G + diag(q)) W = B`` with G = X'HX and B = X'HY, scaled to a unit diagonal first.
+@dataclass(frozen=True)
+class Cholesky:
+    """``A = L L'``; called with B it solves ``A X = B``.
 
-    The weights q span many decades; the scaling keeps the factorisation accurate in all of them.
+    LAPACK itself: around small systems the checks of scipy.linalg cost more than the arithmetic.
     """
-    diagonal = G.diagonal() + q
-    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    A = G * scale[:, None] * scale
-    np.fill_diagonal(A, 1.0 + 1e-14)
-    return scale[:, None] * solve_positive(A, scale[:, None] * B)
+
+    L: np.ndarray  # only its lower triangle counts
+
+    def __call__(self, B: np.ndarray) -> np.ndarray:
+        if not len(B):  # LAPACK refuses systems without unknowns
+            return B.copy()
+        potrs = spotrs if self.L.dtype == np.float32 else dpotrs
+        return potrs(self.L, B, lower=True)[0].reshape(B.shape)
+
+    def forward(self, B: np.ndarray) -> np.ndarray:
+        """``L X = B``."""
+        return dtrtrs(self.L, B, lower=True)[0]
+
+    def back(self, B: np.ndarray) -> np.ndarray:
+        """``L'X = B``."""
+        return dtrtrs(self.L, B, lower=True, trans=True)[0]
 
 
-def ridge_by_samples(
-    K: np.ndarray, h: np.ndarray, F: np.ndarray, Y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Theta and beta with ``W_penalised = diag(1/q) X'Theta`` and ``W_free = beta``.
+def cholesky_solver(A: np.ndarray) -> Cholesky:
+    """The factor of a positive definite A in the precision of A, which is overwritten."""
+    if not len(A):
+        return Cholesky(A)
+    potrf = spotrf if A.dtype == np.float32 else dpotrf
+    factor, failed = potrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError(f"the leading minor of order {failed} is not positive definite")
+    return Cholesky(factor)
 
-    K = X diag(1/q) X' over the penalised columns, F the unpenalised columns (n x f, f may be 0):
-    ``(K + diag(1/h)) Theta + F beta = Y`` and ``F'Theta = 0``.
-    """
-    A = K.copy()
-    A[np.diag_indices_from(A)] += 1 / h
-    both = solve_positive(A, np.hstack([Y, F]))
-    Theta, through_F = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
-    if not F.shape[1]:
-        return Theta, np.zeros((0, Y.shape[1]))
-    beta = np.linalg.lstsq(F.T @ through_F, F.T @ Theta, rcond=None)[0]
-    return Theta - through_F @ beta, beta
+
+def lifted_cholesky(
+    A: np.ndarray, diagonal: np.ndarray | float = 0.0, lifts: Sequence[float] | None = None
+) -> Cholesky:
+    """The factor of ``A + diag(diagonal)``, raised a little where rounding made it singular."""
+    if lifts is None:
+        lifts = SINGLE_LIFTS if A.dtype == np.float32 else LIFTS
+    own = A.diagonal()
+    entries = own + diagonal
+    size = np.maximum(own, entries)
+    for lift in lifts:
+        raised = A.copy()
+        np.fill_diagonal(raised, entries + lift * size)
+        try:
+            return cholesky_solver(raised)
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("the matrix is not positive definite")
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -51,15 +80,63 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return solve(A, B, assume_a="sym", check_finite=False)
 
 
-def cholesky_solver(A: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Solves with a positive definite A in the precision of A, which is overwritten.
+class Columns(Protocol):
+    """What ridge regression asks of X; every design can do it."""
 
-    LAPACK itself: around small systems the checks of scipy.linalg cost more than the arithmetic.
+    shape: tuple[int, int]
+
+    def rmatmul(self, R: np.ndarray) -> np.ndarray: ...
+    def take(self, columns: np.ndarray) -> np.ndarray: ...
+    def outer(self, weights: np.ndarray) -> np.ndarray: ...
+    def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+
+def ridge(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """argmin over W of ``1/2 sum_i h_i |x_i'W - y_i|**2 + 1/2 sum_j q_j |w_j|**2``.
+
+    Rows with q = 0 are not penalised, rows with q = inf are zero. Solved through the d x d normal
+    matrix or an n x n system, whichever is smaller.
     """
-    if not len(A):  # LAPACK refuses systems without unknowns
-        return lambda B: B.copy()
-    potrf, potrs = (spotrf, spotrs) if A.dtype == np.float32 else (dpotrf, dpotrs)
-    factor, failed = potrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
-    if failed:
-        raise np.linalg.LinAlgError(f"the leading minor of order {failed} is not positive definite")
-    return lambda B: potrs(factor, B, lower=True)[0].reshape(B.shape)
+    used = np.flatnonzero(np.isfinite(q))
+    n, d = len(Y), used.size
+    W = np.zeros((len(q), Y.shape[1]))
+    with blas_threads_for(2.0 * n * d * min(n, d)):
+        if d > n:
+            return _ridge_by_samples(X, Y, h, q)
+        G, B = normal_equations(X, Y, h, used)
+        W[used] = ridge_by_features(G, q[used], B)
+    return W
+
+
+def normal_equations(X: Columns, Y: np.ndarray, h: np.ndarray, used: np.ndarray):
+    """``X'HX`` and ``X'HY`` of the named columns."""
+    return X.gram(used, used, h), X.rmatmul(h[:, None] * Y)[used]
+
+
+def ridge_by_features(G: np.ndarray, q: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``(G + diag(q)) W = B``, scaled to a unit diagonal first.
+
+    The weights q span many decades; the scaling keeps the factorisation accurate in all of them.
+    """
+    diagonal = G.diagonal() + q
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    A = G * scale[:, None] * scale
+    np.fill_diagonal(A, 1.0 + 1e-14)
+    return scale[:, None] * solve_positive(A, scale[:, None] * B)
+
+
+def _ridge_by_samples(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """``W = diag(1/q) X'Theta`` and beta for the columns F without penalty, where
+    ``(X diag(1/q) X' + diag(1/h)) Theta + F beta = Y`` and ``F'Theta = 0``."""
+    free = np.flatnonzero(q == 0)
+    inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
+    A = X.outer(inverse)
+    A[np.diag_indices_from(A)] += 1 / h
+    F = X.take(free)
+    both = solve_positive(A, np.hstack([Y, F]))
+    Theta = both[:, : Y.shape[1]]
+    through_F = both[:, Y.shape[1] :]
+    beta = np.linalg.lstsq(F.T @ through_F, F.T @ Theta, rcond=None)[0]
+    W = inverse[:, None] * X.rmatmul(Theta - through_F @ beta)
+    W[free] = beta
+    return W

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...designs.base import Design
+from ...designs.convert import as_design
+from ...designs.wrappers import Subset, WithConstant
 from ...losses.margin import ProbitLoss
-from ...numerics.systems import ridge_by_samples, solve_positive
+from ...numerics.systems import ridge
 from ...problems.margin import MarginProblem
 from .reweighting import Columns, Image, Reweighted
 
@@ -64,23 +67,12 @@ def _value(problem: MarginProblem, columns: Columns, scales, image: Image) -> fl
 def _ridge(problem: MarginProblem, columns: Columns, scale: np.ndarray, h, T):
     """``min C/2 sum_i h_i |x_i'w + b - t_i|**2 + |u|**2`` with w = scale u; free rows and b are not
     penalised."""
-    n, free = len(T), problem.free[columns.index]
-    F = np.ones((n, 1))
-    if free.any():
-        F = np.hstack([F, columns.design.take(columns.index[free])])
-    rows = np.zeros((columns.index.size, T.shape[1]))
-    if n <= np.count_nonzero(scale):
-        K = problem.C / 2 * columns.outer(scale)
-        theta, beta = ridge_by_samples(K, h, F, T)
-        rows += (problem.C / 2 * scale**2)[:, None] * columns.rmatmul(theta)
-    else:
-        used = scale > 0
-        B = np.hstack([columns.dense()[:, used] * scale[used], F])
-        weighted = B * h[:, None]
-        A = B.T @ weighted
-        A[np.diag_indices(int(used.sum()))] += 2 / problem.C
-        solved = solve_positive(A, weighted.T @ T)
-        rows[used] = scale[used, None] * solved[: -F.shape[1]]
-        beta = solved[-F.shape[1] :]
-    rows[free] = beta[1:]
-    return rows, beta[0]
+    q = np.full(scale.size + 1, np.inf)
+    np.divide(2 / problem.C, scale**2, out=q[:-1], where=scale**2 > 0)
+    q[:-1][problem.free[columns.index]] = 0.0
+    q[-1] = 0.0
+    alive: Design = Subset(columns.design, columns.index)
+    if columns.block is not None:
+        alive = as_design(columns.block)
+    W = ridge(WithConstant(alive), T, h, q)
+    return W[:-1], W[-1]

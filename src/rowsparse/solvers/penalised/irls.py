@@ -11,7 +11,7 @@ from ...designs.base import Design
 from ...designs.convert import as_design
 from ...designs.wrappers import Subset
 from ...numerics.rows import nonzero_rows, row_norms
-from ...numerics.systems import ridge_by_features, ridge_by_samples
+from ...numerics.systems import normal_equations, ridge, ridge_by_features
 from ...numerics.threads import blas_threads_for
 from ...problems.base import PENALTY
 from ...problems.penalised import PenalisedProblem
@@ -184,20 +184,10 @@ def _reweighted_fit(
     problem: PenalisedProblem, state: _State, h: np.ndarray, q: np.ndarray
 ) -> np.ndarray:
     """The minimiser of the majorizer on the active rows."""
-    design, Y = state.design, problem.Y
-    n, d = design.shape
+    n, d = state.design.shape
     h = np.maximum(h, 1e-300) / n
-    if d <= n:
-        everything = np.arange(d)
-        if state.G is not None and state.B is not None:
-            return ridge_by_features(state.G, q, state.B)
-        G, B = design.gram(everything, everything, h), design.rmatmul(h[:, None] * Y)
-        if problem.loss.quadratic:
-            state.G, state.B = G, B
-        return ridge_by_features(G, q, B)
-    free = np.flatnonzero(q == 0)
-    inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
-    Theta, beta = ridge_by_samples(design.outer(inverse), h, design.take(free), Y)
-    W = inverse[:, None] * design.rmatmul(Theta)
-    W[free] = beta
-    return W
+    if problem.loss.quadratic and d <= n and state.G is None:
+        state.G, state.B = normal_equations(state.design, problem.Y, h, np.arange(d))
+    if state.G is not None and state.B is not None:
+        return ridge_by_features(state.G, q, state.B)
+    return ridge(state.design, problem.Y, h, q)

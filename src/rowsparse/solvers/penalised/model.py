@@ -16,7 +16,7 @@ import numpy as np
 from ...losses.residual import ResidualLoss
 from ...numerics.rows import nonzero_rows
 from ...numerics.sweep import sweep_gram, sweep_samples
-from ...numerics.systems import cholesky_solver
+from ...numerics.systems import lifted_cholesky
 from ...penalties.base import RowPenalty
 
 SMALL_RADIAL, LARGEST_RADIAL = 500, 3000  # rows: factored at every step, and at all
@@ -78,11 +78,11 @@ class GramModel:
 
     def preconditioner(self, diagonal: np.ndarray) -> Solve:
         """Solve with ``G_SS + diag(diagonal)``."""
-        return _cholesky_solver(self.G_support.copy(), diagonal)
+        return lifted_cholesky(self.G_support, diagonal)
 
     def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
         """Solve with the Hessian restricted to multiples of one direction per row."""
-        return _cholesky_solver(self.G_support * (directions @ directions.T), diagonal)
+        return lifted_cholesky(self.G_support * (directions @ directions.T), diagonal)
 
     def forget_radial_solver(self) -> None:
         """Nothing is kept: a factor is cheap here."""
@@ -187,10 +187,10 @@ class SampleModel:
         X = self.X_support
         n, m = X.shape
         if m <= n:
-            return _cholesky_solver(X.T @ X, diagonal)
+            return lifted_cholesky(X.T @ X, diagonal)
         floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
         inverse = 1.0 / np.maximum(diagonal, floor)
-        solve_samples = _cholesky_solver((X * inverse) @ X.T, np.ones(n))
+        solve_samples = lifted_cholesky((X * inverse) @ X.T, np.ones(n))
 
         def solve(B: np.ndarray) -> np.ndarray:
             scaled = inverse[:, None] * B
@@ -226,7 +226,7 @@ class SampleModel:
         X = self.X_support
         if X.shape[1] > max(X.shape[0], SMALL_RADIAL):  # it only preconditions: half the digits
             X, directions = X.astype(np.float32), directions.astype(np.float32)
-        return _cholesky_solver((X.T @ X) * (directions @ directions.T), diagonal)
+        return lifted_cholesky((X.T @ X) * (directions @ directions.T), diagonal)
 
     def forget_radial_solver(self) -> None:
         """Factor anew next time: conjugate gradients took too long with the kept factor."""
@@ -253,17 +253,3 @@ class SampleModel:
 
 
 Model = GramModel | SampleModel
-
-
-def _cholesky_solver(A: np.ndarray, diagonal: np.ndarray) -> Solve:
-    """Solve with ``A + diag(diagonal)``, raised a little where rounding made it singular."""
-    size = A.diagonal().copy()
-    entries = size + diagonal
-    lifts = (1e-14, 1e-11, 1e-8) if A.dtype == np.float64 else (1e-6, 1e-5, 1e-4)
-    for lift in lifts:
-        np.fill_diagonal(A, entries + lift * np.maximum(size, entries))
-        try:
-            return cholesky_solver(A.copy())
-        except np.linalg.LinAlgError:
-            continue
-    raise np.linalg.LinAlgError("the matrix is not positive definite")

@@ -19,10 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ...numerics.rows import nonzero_rows
+from ...numerics.systems import Cholesky, lifted_cholesky
 from ...penalties.base import RowPenalty
 from .model import Model
 
@@ -30,7 +29,7 @@ NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper 
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
 AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
 NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length means nothing
-LIFTS = (1e-13, 1e-10, 1e-7, 1e-4)  # of the diagonal, where rounding made a block singular
+LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
 
 
 def newton_on_levels(model: Model, penalty: RowPenalty, strength: np.ndarray, tol: float) -> None:
@@ -98,7 +97,7 @@ class _Structure:
         for bend in (p - 1, 0.0, 1.0) if p < 1 else (0.0, 1.0):
             try:
                 yield self._solve(G, bend * slope)
-            except LinAlgError:
+            except np.linalg.LinAlgError:
                 continue
 
     def _solve(self, G: np.ndarray, bend: np.ndarray) -> np.ndarray:
@@ -109,56 +108,30 @@ class _Structure:
         blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
         change = np.zeros(len(G))
         if rows.size:
-            factor = _factor(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])
-            change[rows] = _solve_back(factor, _solve_forward(factor, right[rows]))
+            levels = lifted_cholesky(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])
+            change[rows] = levels(right[rows])
         D = change[:, None] * self.signs
         for k, (inside, factor, coupling, half) in enumerate(blocks):
             if inside.size:
-                D[inside, k] = _solve_back(factor, half - coupling @ change)
+                D[inside, k] = factor.back(half - coupling @ change)
         return D
 
     def _eliminate(self, G: np.ndarray, k: int, A: np.ndarray, right: np.ndarray):
         """Take the free entries of output k out of the system of levels (A, right), in place."""
         inside = np.flatnonzero(self.free[:, k])
         if not inside.size:
-            return inside, np.zeros((0, 0)), np.zeros((0, len(G))), np.zeros(0)
+            return inside, Cholesky(np.zeros((0, 0))), np.zeros((0, len(G))), np.zeros(0)
         rows = np.flatnonzero(self.signs[:, k])
-        factor = _factor(G[np.ix_(inside, inside)], 0.0, LIFTS)
-        half = _solve_forward(factor, -self.Q[inside, k])
+        factor = lifted_cholesky(G[np.ix_(inside, inside)], lifts=LIFTS)
+        half = factor.forward(-self.Q[inside, k])
         coupling = np.zeros((inside.size, len(G)))
         if rows.size:
             cross = G[np.ix_(inside, rows)] * self.signs[rows, k]
-            part = _solve_forward(factor, cross)
+            part = factor.forward(cross)
             coupling[:, rows] = part
             A[np.ix_(rows, rows)] -= part.T @ part
             right[rows] -= part.T @ half
         return inside, factor, coupling, half
-
-
-def _factor(A: np.ndarray, diagonal, lifts) -> np.ndarray:
-    """Lower Cholesky factor of ``A + diag(diagonal)``, raised a little where that is singular.
-
-    LAPACK is called by name, here and below: the blocks are small, and SciPy's checks of its
-    arguments take longer than the work.
-    """
-    size = np.maximum(A.diagonal(), 0.0)
-    size = size + size.mean()
-    entries = A.diagonal() + diagonal
-    for lift in lifts:
-        raised = A.copy()
-        np.fill_diagonal(raised, entries + lift * size)
-        factor, failed = dpotrf(raised, lower=1, clean=1)
-        if not failed:
-            return factor
-    raise LinAlgError("the matrix is not positive definite")
-
-
-def _solve_forward(factor: np.ndarray, B: np.ndarray) -> np.ndarray:
-    return dtrtrs(factor, B, lower=1)[0]
-
-
-def _solve_back(factor: np.ndarray, B: np.ndarray) -> np.ndarray:
-    return dtrtrs(factor, B, lower=1, trans=1)[0]
 
 
 def _accept(model: Model, here: _Structure, D: np.ndarray) -> bool:

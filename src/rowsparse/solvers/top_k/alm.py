@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ...numerics.rows import nonzero_rows
+from ...numerics.systems import cholesky_solver
 from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, Solver, State
@@ -121,18 +121,18 @@ class _System:
             K = design.gram(everything, everything, np.ones(n)) - pulled @ pulled.T
             K[free], K[:, free] = 0.0, 0.0
         K[np.diag_indices_from(K)] += 1.0
-        self.factor = cho_factor(K, check_finite=False)
+        self.solve_positive = cholesky_solver(K)
 
     def solve(self, A: np.ndarray, XA: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W and X W."""
         XA = XA - self.columns @ A[self.free[:, 0]]
         if self.wide:
-            rest = without(self.F, cho_solve(self.factor, without(self.F, T - XA)))
+            rest = without(self.F, self.solve_positive(without(self.F, T - XA)))
             W = np.where(self.free, 0.0, A + self.design.rmatmul(rest))
             XW = XA + self.outer @ rest
         else:
             pulled = A + self.design.rmatmul(without(self.F, T))
-            W = cho_solve(self.factor, np.where(self.free, 0.0, pulled))
+            W = self.solve_positive(np.where(self.free, 0.0, pulled))
             XW = self.design.matmul(W)
         if self.columns.shape[1]:
             B = np.linalg.lstsq(self.columns, T - XW, rcond=None)[0]

@@ -11,10 +11,9 @@ bring the point back to the minimum, and the minima at the last two sigmas point
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dposv
 
 from ...losses.residual import ResidualLoss
+from ...numerics.systems import LIFTS, lifted_cholesky
 
 LOWERING = 0.1  # of the smoothing
 NEWTON_STEPS = 60  # at one smoothing
@@ -104,7 +103,6 @@ class _Smoothed:
         kappa = undamped * (2 - self.r) * h / np.maximum(squares, 1e-300)
         lost = np.sqrt(kappa)[:, None] * E
         base = P.T @ (h[:, None] * P)
-        base.flat[:: m + 1] += 1e-13 * np.trace(base)
         if m * c > DIRECT:
             return _conjugate_gradients(P, h, lost, base, gradient)
         J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
@@ -113,18 +111,18 @@ class _Smoothed:
         blocks = H.reshape(m, c, m, c)
         for a in range(c):
             blocks[:, a, :, a] += base
-        _, D, failed = dposv(H, gradient.ravel(), overwrite_a=True)
-        if failed:  # r < 1: not convex; r = 1: flat along some direction
+        try:
+            return -lifted_cholesky(H, lifts=LIFTS[:1])(gradient.ravel()).reshape(m, c)
+        except np.linalg.LinAlgError:  # r < 1: not convex; r = 1: flat along some direction
             root = np.sqrt(h)[:, None]
             return -np.linalg.lstsq(root * P, root * E, rcond=None)[0]  # the reweighted step
-        return -D.reshape(m, c)
 
 
 def _conjugate_gradients(P, h, lost, base, gradient) -> np.ndarray:
     """The Newton system by conjugate gradients, preconditioned by the reweighted one."""
-    factor = cho_factor(base, check_finite=False)
+    precondition = lifted_cholesky(base)
     D, residual = np.zeros_like(gradient), -gradient
-    z = cho_solve(factor, residual, check_finite=False)
+    z = precondition(residual)
     direction, rz = z, float(np.vdot(residual, z))
     target = 1e-6 * rz
     for _ in range(CG_STEPS):
@@ -135,7 +133,7 @@ def _conjugate_gradients(P, h, lost, base, gradient) -> np.ndarray:
             break
         D = D + (rz / curvature) * direction
         residual = residual - (rz / curvature) * Hd
-        z = cho_solve(factor, residual, check_finite=False)
+        z = precondition(residual)
         rz, before = float(np.vdot(residual, z)), rz
         if rz <= target:
             break

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
+from ...numerics.systems import cholesky_solver
 from ...problems.penalised import PenalisedProblem
 from .few_columns import minimise
 
@@ -100,12 +100,12 @@ def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
     Normal equations with refinement where these reach the accuracy of orthogonal methods.
     """
     try:
-        factor = cho_factor(A.T @ A, check_finite=False)
+        factor = cholesky_solver(A.T @ A)
     except np.linalg.LinAlgError:
         factor = None
-    if factor is not None and factor[0].diagonal().min() > REGULAR * factor[0].diagonal().max():
-        B = cho_solve(factor, A.T @ Y, check_finite=False)
+    if factor is not None and factor.L.diagonal().min() > REGULAR * factor.L.diagonal().max():
+        B = factor(A.T @ Y)
         for _ in range(2):
-            B += cho_solve(factor, A.T @ (Y - A @ B), check_finite=False)
+            B += factor(A.T @ (Y - A @ B))
         return B
     return np.linalg.lstsq(A, Y, rcond=1e-11)[0]
