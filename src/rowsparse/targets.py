@@ -24,6 +24,13 @@ class Target:
             return [str(label) for label in self.classes]
         return [str(k) for k in range(self.Y.shape[1])]
 
+    @property
+    def codes(self) -> np.ndarray:
+        """The position of every sample's class in ``classes``."""
+        if self.kind == "binary":
+            return (self.Y[:, 0] > 0).astype(int)
+        return self.Y.argmax(axis=1)
+
 
 def labels_target(y: np.ndarray) -> Target:
     """Class labels: one ±1 column for two classes (+1 is the second), ±1 one-hot for more.

@@ -4,13 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from rowsparse.cli import build_app
-
-
-def rowsparse(*arguments):
-    return CliRunner().invoke(build_app(), list(arguments))
+from command import rowsparse
 
 
 @pytest.fixture
@@ -49,6 +43,18 @@ def test_info_counts_classes_and_labels(folder):
     text = rowsparse("datasets", "info", "diabetes").stdout
     assert "numbers" in text
     assert "'bmi'" in text
+
+
+def test_info_answers_for_a_file_too(table):
+    path, _ = table
+    without = rowsparse("datasets", "info", path)
+    assert without.exit_code == 2
+    assert "name it with --target" in without.stderr
+    facts = json.loads(rowsparse("datasets", "info", path, "--target", "kind", "--json").stdout)
+    assert facts["target"] == "3 classes"
+    assert (facts["samples"], facts["features"]) == (90, 12)
+    assert set(facts["counts"]) == {"red", "green", "blue"}
+    assert facts["source"] == str(path)
 
 
 def test_wrong_folder_is_one_sentence(monkeypatch, tmp_path):

@@ -70,6 +70,24 @@ def test_top_k_on_the_command_line_is_the_selector():
     assert record["objective"] == pytest.approx(selector.solution_.objective)
 
 
+@pytest.mark.parametrize("method", ["topk", "relieff"])
+def test_how_many_features_without_k_is_said(method):
+    result = rowsparse("select", "iris", "--method", method, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert len(record["features"]) == 4  # ten unless X has fewer
+    assert f"-k was not given: {method} selects 4 features then." in record["notes"]
+    assert "Note: -k was not given" in result.stderr
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if "time_limit" in METHODS[m].options])
+def test_a_time_limit_reaches_every_method_that_has_one(method):
+    arguments = ("--method", method, "-k", 5, "--time-limit", 1e-9, "--json")
+    result = rowsparse("select", "digits", *arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["status"] == "out of time"
+
+
 def test_a_filter_has_scores_and_no_coefficients(tmp_path):
     out = tmp_path / "scores.csv"
     result = rowsparse("select", "wine", "--method", "relieff", "-k", 2, "--out", out)

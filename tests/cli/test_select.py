@@ -86,6 +86,14 @@ def test_named_regression_stays_a_regression():
     assert record["outputs"] == ["target"]
 
 
+def test_numbers_have_one_column_of_coefficients(tmp_path, monkeypatch):
+    header = rowsparse("select", "diabetes", "-k", 3).stdout.splitlines()[0]
+    assert header.split() == ["rank", "name", "score", "coef"]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "10")
+    assert "largest" not in rowsparse("select", "diabetes", "-k", 3).stdout
+
+
 def test_integer_target_can_be_called_numbers(tmp_path):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(0)
@@ -297,7 +305,8 @@ def test_without_the_cli_extra_it_says_what_to_install(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SystemExit) as stopped:
         main()
-    assert "pip install 'rowsparse[cli]'" in str(stopped.value)
+    assert "pip install typer rich" in str(stopped.value)
+    assert "pip install '.[cli]'" in str(stopped.value)  # no package index has rowsparse yet
     assert missing in str(stopped.value)
 
 

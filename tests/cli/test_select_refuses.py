@@ -13,6 +13,15 @@ BAD_INPUT = {
     "target of a named set": (("iris", "--target", "y"), ["carries its own"]),
     "both k and alpha": (("iris", "-k", 1, "--alpha", 1), ["-k, --alpha", "got both"]),
     "unknown method": (("iris", "--method", "boruta"), ["--method", "l2p", "'boruta'"]),
+    "nearly a method": (("iris", "--method", "relief"), ["Did you mean 'relieff'?"]),
+    "time limit of a filter": (
+        ("iris", "--method", "relieff", "--time-limit", 5),
+        ["--time-limit", "no such option with --method relieff", "choose one of l2p,", "topk"],
+    ),
+    "arom of numbers": (
+        ("iris", "-k", 2, "--method", "arom", "--task", "regression"),
+        ["arom", "expected class labels", "got numbers"],
+    ),
     "p of mtfs": (("iris", "--method", "mtfs", "--p", 0.5), ["--p", "mtfs", "got 0.5"]),
     "r of erfs": (("iris", "--method", "erfs", "--r", 2), ["--r", "erfs", "got 2"]),
     "k above d": (("iris", "-k", 5), ["4", "5"]),

@@ -259,7 +259,7 @@ def test_parquet_without_a_library(tmp_path, frame, monkeypatch, missing_library
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DatasetError) as error:
         load_file(tmp_path / "t.parquet", "species")
-    assert_one_sentence(error, "pip install 'rowsparse[frames]'", ".csv")
+    assert_one_sentence(error, "pip install polars", ".csv")
 
 
 @pytest.mark.parametrize("without", ["polars", "pandas"])

@@ -6,7 +6,7 @@ import pytest
 
 from rowsparse import ScoreSelector
 from rowsparse.filters import fsv
-from rowsparse.filters.fsv import _Machine
+from rowsparse.filters.fsv import _Programs
 
 
 def two_classes(n=40, d=10, seed=0):
@@ -19,7 +19,7 @@ def two_classes(n=40, d=10, seed=0):
 
 def machine(X, y, lam=0.05, alpha=5.0):
     signs = np.where(y > 0, 1.0, -1.0)
-    return _Machine(X, signs, np.ones(len(y)), lam, alpha)
+    return _Programs(X, signs, np.ones(len(y)), lam, alpha)
 
 
 def test_one_program_is_the_printed_one():

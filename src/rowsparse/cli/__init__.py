@@ -17,7 +17,7 @@ def main() -> None:
             raise
         sys.exit(
             f"The rowsparse command needs {package}, which is not installed; "
-            f"run pip install 'rowsparse[cli]'."
+            f"run pip install typer rich, or pip install '.[cli]' in a clone of rowsparse."
         )
     try:
         app()

@@ -21,30 +21,29 @@ INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended
 PIPE_WIDTH = 10_000  # in a pipe nothing is folded or cut to fit a screen
 
 
-def terminal() -> Console:
+def terminal(stderr: bool = False) -> Console:
     """Results go to stdout."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
 
 
 def messages() -> Console:
     """Notes and errors go to stderr, so that a pipe carries results only."""
-    console = Console(stderr=True, highlight=False)
-    return (
-        console if console.is_terminal else Console(stderr=True, highlight=False, width=PIPE_WIDTH)
-    )
+    return terminal(stderr=True)
 
 
-def plain_table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """A table whose cells are never cut; columns named in `numbers` are aligned to the right."""
+def plain_table(*columns: str, words: Sequence[str]) -> Table:
+    """A table whose cells are never cut; columns of numbers, not of `words`, are aligned right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        justify: Literal["left", "right"] = "right" if column in numbers else "left"
+        justify: Literal["left", "right"] = "left" if column in words else "right"
         table.add_column(Text(column), justify=justify, overflow="fold")
     return table
 
 
-def one_sentence(error: BaseException) -> str:
+def one_sentence(error: Warning | BaseException | str) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}."
     return " ".join(str(error).split())
@@ -83,7 +82,7 @@ def warnings_as_notes() -> Iterator[list[str]]:
         try:
             yield notes
         finally:
-            notes.extend(dict.fromkeys(one_sentence(w.message) for w in caught))  # type: ignore[arg-type]
+            notes.extend(dict.fromkeys(one_sentence(w.message) for w in caught))
             for note in notes:
                 messages().print(Text(f"Note: {note}", style="yellow"))
 

@@ -15,6 +15,7 @@ from rowsparse.datasets.registry import (
     about,
     dataset_names,
     describe,
+    load_any,
     load_dataset,
 )
 
@@ -38,9 +39,7 @@ def list_datasets(as_json: AsJson = False) -> None:
     if as_json:
         print_json(entries)
         return
-    table = plain_table(
-        "name", "samples", "features", "target", "source", numbers=("samples", "features")
-    )
+    table = plain_table(*entries[0], words=("name", "target", "source"))
     for entry in entries:
         table.add_row(*(Text(str(value)) for value in entry.values()))
     terminal().print(table)
@@ -48,23 +47,27 @@ def list_datasets(as_json: AsJson = False) -> None:
 
 @datasets_app.command("info")
 def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from 'datasets list'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from 'datasets list', or a file.")
+    ],
+    target: Annotated[
+        list[str] | None, typer.Option("--target", metavar="COL", help="As in 'select'.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Describe one dataset: size, classes and how many samples each has, features."""
     with said_plainly():
-        dataset = load_dataset(name)
+        dataset = load_any(name, target)
     facts = _facts(dataset)
     if as_json:
         print_json({**facts, "feature_names": list(dataset.feature_names)})
         return
-    table = plain_table("", "")
+    table = plain_table("", "", words=("",))
     table.show_header = False
     for key, value in facts.items():
-        text = (
-            ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
-        )
-        table.add_row(Text(key), Text(str(text)))
+        if isinstance(value, dict):
+            value = ", ".join(f"{label}: {n}" for label, n in value.items())
+        table.add_row(Text(key), Text(str(value)))
     table.add_row(Text("feature_names"), Text(shortened(dataset.feature_names)))
     terminal().print(table)
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import rowsparse
+from rowsparse import (
+    L2pSelector,
+    LpInfSelector,
+    ProbitSelector,
+    ScoreSelector,
+    TopKSelector,
+    ZeroNormSVC,
+)
+from rowsparse.datasets.base import did_you_mean
 from rowsparse.filters import BY_NAME
-from rowsparse.solvers import BlockDescent
+from rowsparse.solvers import BlockDescent, Solver, Splice
 
 PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")
 
@@ -19,66 +28,56 @@ SWITCHES = {"no_intercept": "fit_intercept", "no_standardize": "standardize"}
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make a selector, and the options beside -k that it takes."""
+    """A way to make a selector, the options beside -k that it takes, and what a time limit stops.
+
+    ``default_k``: how many features there are without -k; None where a penalty decides that.
+    """
 
     make: Callable[..., Any]
     options: tuple[str, ...]
-    about: str
+    solver: Callable[..., Solver] = BlockDescent
+    default_k: int | None = None
 
     def build(self, given: dict[str, Any]) -> Any:
         """The selector for the options that were given; all of them are known to it."""
-        given = dict(given)
         parameters: dict[str, Any] = {}
-        if "time_limit" in given:
-            parameters["solver"] = limited_solver(given.pop("time_limit"))
-        for flag, parameter in SWITCHES.items():
-            if given.pop(flag, False):
-                parameters[parameter] = False
         for option, value in given.items():
-            parameters[PARAMETERS.get(option, option)] = value
+            if option in SWITCHES:
+                parameters[SWITCHES[option]] = False
+            elif option == "time_limit":
+                parameters["solver"] = self.solver(time_limit=_seconds(value))
+            else:
+                parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
 
 
-def limited_solver(seconds: float) -> BlockDescent:
-    if not seconds > 0:
-        raise ValueError(f"--time-limit: expected seconds above 0, got {seconds:g}; raise it.")
-    return BlockDescent(time_limit=seconds)
+def _seconds(value: float) -> float:
+    if not value > 0:
+        raise ValueError(f"--time-limit: expected seconds above 0, got {value:g}; raise it.")
+    return value
 
 
-def _methods() -> dict[str, Method]:
-    l2p = Method(rowsparse.L2pSelector, (*PENALISED, "p", "r"), "row norms to the power p")
-    methods = {
-        "l2p": l2p,
-        "lpinf": Method(rowsparse.LpInfSelector, (*PENALISED, "p"), "largest entries of the rows"),
-        "topk": Method(
-            rowsparse.TopKSelector,
-            ("r", "no_intercept", "no_standardize", "seed", "task"),
-            "the best k features for the loss itself",
-        ),
-        "zero-norm-svm": Method(
-            rowsparse.ZeroNormSVC, ("C", "norm", "no_standardize"), "classes, with a margin"
-        ),
-        "probit": Method(rowsparse.ProbitSelector, ("norm", "no_standardize"), "classes, by EM"),
-    }
-    for name, open_exponents in (
-        ("gsr", ("p", "r")),
-        ("rk1u", ("p",)),
-        ("erfs", ("p",)),
-        ("mtfs", ()),
-        ("rfs", ()),
-    ):
-        make = getattr(rowsparse.L2pSelector, name)
-        methods[name] = replace(l2p, make=make, options=(*PENALISED, *open_exponents))
-    for name in BY_NAME:
-        methods[name.replace("_", "-")] = Method(_scored_by(name), ("task",), "a filter")
-    return methods
-
-
-def _scored_by(name: str) -> Callable[..., Any]:
-    return lambda **parameters: rowsparse.ScoreSelector(name, **parameters)
-
-
-METHODS = _methods()
+METHODS = {
+    "l2p": Method(L2pSelector, (*PENALISED, "p", "r")),
+    "lpinf": Method(LpInfSelector, (*PENALISED, "p")),
+    "topk": Method(
+        TopKSelector,
+        ("r", "no_intercept", "no_standardize", "time_limit", "seed", "task"),
+        Splice,
+        default_k=10,
+    ),
+    "zero-norm-svm": Method(ZeroNormSVC, ("C", "norm", "no_standardize")),
+    "probit": Method(ProbitSelector, ("norm", "no_standardize")),
+    "gsr": Method(L2pSelector.gsr, (*PENALISED, "p", "r")),
+    "rk1u": Method(L2pSelector.rk1u, (*PENALISED, "p")),
+    "erfs": Method(L2pSelector.erfs, (*PENALISED, "p")),
+    "mtfs": Method(L2pSelector.mtfs, PENALISED),
+    "rfs": Method(L2pSelector.rfs, PENALISED),
+}
+for _filter in BY_NAME:
+    METHODS[_filter.replace("_", "-")] = Method(
+        functools.partial(ScoreSelector, _filter), ("task",), default_k=10
+    )
 
 
 def build_selector(name: str, given: dict[str, Any]) -> Any:
@@ -86,14 +85,15 @@ def build_selector(name: str, given: dict[str, Any]) -> Any:
     if name not in METHODS:
         raise ValueError(
             f"--method: expected one of {', '.join(METHODS)}, got {name!r}; "
-            f"this version has no other."
+            f"this version has no other.{did_you_mean(name, METHODS)}"
         )
     method = METHODS[name]
     for option, value in given.items():
         if option not in (*method.options, "k"):
+            others = [other for other, known in METHODS.items() if option in known.options]
             raise ValueError(
                 f"--{option.replace('_', '-')}: expected no such option with --method {name}, "
-                f"got {value}; leave it out or choose another method."
+                f"got {value}; leave it out or choose one of {', '.join(others)}."
             )
     if "alpha" in given and "k" in given:
         raise ValueError("-k, --alpha: expected one of them, got both; leave one out.")

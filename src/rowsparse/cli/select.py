@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.text import Text
@@ -20,8 +21,8 @@ from rowsparse.cli.base import (
     write_csv,
 )
 from rowsparse.cli.methods import METHODS, build_selector
-from rowsparse.cli.selection import as_record, as_rows, read_selection, show
-from rowsparse.datasets import load_any
+from rowsparse.cli.selection import Selection, as_record, as_rows, read_selection, show
+from rowsparse.datasets import Dataset, load_any
 from rowsparse.results import Status
 
 
@@ -100,44 +101,56 @@ def select(
     Prints the selected features, best first, and one line that says how well the problem was
     solved: violation 0 means that changing no single feature can lower the objective.
     """
+    given = {
+        "k": k,
+        "alpha": alpha,
+        "p": p,
+        "r": r,
+        "C": c,
+        "norm": norm,
+        "init": init,
+        "seed": seed,
+        "no_standardize": no_standardize or None,
+        "no_intercept": no_intercept or None,
+        "time_limit": time_limit,
+        "task": None if task == "auto" else task,
+    }
     with said_plainly():
         if out is not None:
             check_output_path(out)
-        given = {
-            "k": k,
-            "alpha": alpha,
-            "p": p,
-            "r": r,
-            "C": c,
-            "norm": norm,
-            "init": init,
-            "seed": seed,
-            "no_standardize": no_standardize or None,
-            "no_intercept": no_intercept or None,
-            "time_limit": time_limit,
-            "task": None if task == "auto" else task,
-        }
         selector = build_selector(method, {n: v for n, v in given.items() if v is not None})
         dataset = load_any(data, target)
-        if "task" not in METHODS[method].options and dataset.task == "regression":
-            raise ValueError(
-                f"--method {method}: expected classes in the target, got numbers; use another "
-                f"method, such as l2p or topk."
-            )
-        if task == "auto" and "task" in METHODS[method].options:
-            selector.set_params(task=dataset.task)
         with warnings_as_notes() as notes, working(f"Selecting from {dataset.n_features} features"):
-            began = time.perf_counter()
-            selector.fit(dataset.X, dataset.y)
-            seconds = time.perf_counter() - began
-        selection = read_selection(dataset, selector, seconds)
+            _complete(selector, method, k, task, dataset)
+            selection = _fitted(selector, method, dataset)
         if as_json:
-            print_json({**as_record(selection, method), "notes": notes})
+            print_json({**as_record(selection), "notes": notes})
         else:
             show(selection)
         if out is not None:
             write_csv(out, *as_rows(selection))
             messages().print(Text(f"Wrote {len(selection.features)} features to {out}."))
-    solution = getattr(selector, "solution_", None)
-    if solution is not None and solution.status == Status.INTERRUPTED:
+    if selection.solution is not None and selection.solution.status == Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _complete(selector: Any, method: str, k: int | None, task: str, dataset: Dataset) -> None:
+    """Settings that nobody typed and that follow from the data."""
+    known = METHODS[method]
+    if "task" not in known.options and dataset.task == "regression":
+        raise ValueError(
+            f"--method {method}: expected classes in the target, got numbers; use another "
+            f"method, such as l2p or topk."
+        )
+    if task == "auto" and "task" in known.options:
+        selector.set_params(task=dataset.task)
+    if k is None and known.default_k is not None:
+        fewest = min(known.default_k, dataset.n_features)
+        selector.set_params(n_features_to_select=fewest)
+        warnings.warn(f"-k was not given: {method} selects {fewest} features then.", stacklevel=2)
+
+
+def _fitted(selector: Any, method: str, dataset: Dataset) -> Selection:
+    began = time.perf_counter()
+    selector.fit(dataset.X, dataset.y)
+    return read_selection(dataset, method, selector, time.perf_counter() - began)

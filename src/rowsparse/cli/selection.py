@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,40 +13,60 @@ from rich.text import Text
 
 from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
 from rowsparse.datasets import Dataset
+from rowsparse.results import Solution
 
 MOST_ROWS_SHOWN = 50
 MOST_OUTPUTS_SHOWN = 6
+NUMBERS = "target"  # the one output of a target of numbers
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A selected feature as the person at the terminal wants it: a name, not a position."""
+
+    rank: int
+    name: str
+    index: int
+    score: float
+    coefficients: list[float]  # one per output; a filter has none
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A fitted selector as the person at the terminal wants it: names, not positions."""
+    """What a fitted selector found."""
 
     dataset: Dataset
-    selector: Any
-    features: np.ndarray  # positions of the selected features, best first
+    method: str
+    features: list[Feature]  # best first
     outputs: list[str]  # what the coefficients of a feature belong to
+    settings: dict[str, Any]  # p, r, alpha, C, norm: those that the method has
+    solution: Solution | None  # a filter solves no problem
     seconds: float  # for the whole fit: path, starts and all
 
-    def name(self, feature: int) -> str:
-        return self.dataset.feature_names[feature]
-
-    def score(self, feature: int) -> float:
-        return float(self.selector.scores_[feature])
-
-    def coefficients(self, feature: int) -> list[float]:
-        if not self.outputs:
-            return []
-        return [float(value) for value in self.selector.coef_[:, feature]]
+    @property
+    def titles(self) -> list[str]:
+        """The columns of the coefficients."""
+        if self.outputs == [NUMBERS]:
+            return ["coef"]
+        return [f"coef_{output}" for output in self.outputs]
 
 
-def read_selection(dataset: Dataset, selector: Any, seconds: float) -> Selection:
+def read_selection(dataset: Dataset, method: str, selector: Any, seconds: float) -> Selection:
+    fitted = vars(selector)
+    coef = fitted.get("coef_", np.empty((0, dataset.n_features)))
     chosen = np.flatnonzero(selector.support_)
     best_first = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
-    outputs: list[str] = []
-    if hasattr(selector, "coef_"):  # a filter scores features and has no coefficients
-        outputs = output_names(dataset, getattr(selector, "classes_", None), len(selector.coef_))
-    return Selection(dataset, selector, best_first, outputs, seconds)
+    features = [
+        Feature(
+            rank, dataset.feature_names[j], int(j), float(selector.scores_[j]), coef[:, j].tolist()
+        )
+        for rank, j in enumerate(best_first, start=1)
+    ]
+    outputs = output_names(dataset, fitted.get("classes_"), len(coef)) if len(coef) else []
+    names = {"p": "p", "r": "r", "alpha": "alpha_", "C": "C_", "norm": "norm"}
+    settings = {key: fitted[name] for key, name in names.items() if name in fitted}
+    solution = fitted.get("solution_")
+    return Selection(dataset, method, features, outputs, settings, solution, seconds)
 
 
 def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
@@ -55,7 +75,7 @@ def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
     if dataset.y.ndim == 2:
         return list(names or (str(j) for j in range(n_outputs)))
     if classes is None:
-        return ["target"]
+        return [NUMBERS]
     # Names come in the order of the codes, and classes are sorted.
     labels = list(names) if names and len(names) == len(classes) else [str(c) for c in classes]
     return labels[1:] if n_outputs == 1 else labels
@@ -63,7 +83,7 @@ def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
 
 def show(selection: Selection) -> None:
     console = terminal()
-    if len(selection.features):
+    if selection.features:
         console.print(_table_that_fits(selection, console))
     else:
         console.print("No feature was selected: lower alpha, raise C, or ask for k features.")
@@ -75,113 +95,83 @@ def show(selection: Selection) -> None:
 
 def _table_that_fits(selection: Selection, console: Console) -> Table:
     """A column per output where there is room for them, else the largest coefficient alone."""
-    if len(selection.outputs) <= MOST_OUTPUTS_SHOWN:
-        titles = [f"coef_{output}" for output in selection.outputs]
-        table = _table(selection, titles, titles, _all_coefficients)
+    outputs = selection.outputs
+
+    def largest(feature: Feature) -> list[str]:
+        top = int(np.argmax(np.abs(feature.coefficients)))
+        return [f"{feature.coefficients[top]:.4g}", outputs[top]]
+
+    if len(outputs) <= MOST_OUTPUTS_SHOWN:
+        table = _table(selection, selection.titles, _all_coefficients)
         unlimited = console.options.update(max_width=PIPE_WIDTH)
-        if console.measure(table, options=unlimited).maximum <= console.width:
+        if len(outputs) <= 1 or console.measure(table, options=unlimited).maximum <= console.width:
             return table
-    return _table(selection, ["largest coef", "for"], ["largest coef"], _largest_coefficient)
+    return _table(selection, ["largest coef", "for"], largest)
 
 
-def _table(
-    selection: Selection,
-    titles: list[str],
-    numbers: list[str],
-    cells: Callable[[Selection, int], list[str]],
-) -> Table:
-    table = plain_table("rank", "name", "score", *titles, numbers=["rank", "score", *numbers])
-    for rank, feature in enumerate(selection.features[:MOST_ROWS_SHOWN], start=1):
-        score = f"{selection.score(feature):.4g}"
-        row = (str(rank), selection.name(feature), score, *cells(selection, feature))
+def _all_coefficients(feature: Feature) -> list[str]:
+    return [f"{value:.4g}" for value in feature.coefficients]
+
+
+def _table(selection: Selection, titles: list[str], cells: Callable[[Feature], list[str]]) -> Table:
+    table = plain_table("rank", "name", "score", *titles, words=("name", "for"))
+    for feature in selection.features[:MOST_ROWS_SHOWN]:
+        row = (str(feature.rank), feature.name, f"{feature.score:.4g}", *cells(feature))
         table.add_row(*map(Text, row))
     return table
 
 
-def _all_coefficients(selection: Selection, feature: int) -> list[str]:
-    return [f"{value:.4g}" for value in selection.coefficients(feature)]
-
-
-def _largest_coefficient(selection: Selection, feature: int) -> list[str]:
-    values = selection.coefficients(feature)
-    top = int(np.argmax(np.abs(values)))
-    return [f"{values[top]:.4g}", selection.outputs[top]]
-
-
 def _summary(selection: Selection) -> str:
-    selector = selection.selector
-    solution = getattr(selector, "solution_", None)
     parts = [f"{len(selection.features)} of {selection.dataset.n_features} features"]
-    parts += [
-        f"{label} {getattr(selector, name):.4g}"
-        for label, name in (("alpha", "alpha_"), ("C", "C_"))
-        if hasattr(selector, name)
-    ]
-    parts += [] if solution is None else _certificate(solution)
-    parts += [f"{selection.seconds:.2g} s"]
-    parts += [] if solution is None else [solution.status]
-    return " · ".join(parts)
+    for name in ("alpha", "C"):
+        if name in selection.settings:
+            parts.append(f"{name} {selection.settings[name]:.4g}")
+    if selection.solution is None:
+        return " · ".join([*parts, f"{selection.seconds:.2g} s"])
+    parts += _certificate(selection.solution)
+    return " · ".join([*parts, f"{selection.seconds:.2g} s", selection.solution.status])
 
 
-def _certificate(solution: Any) -> list[str]:
+def _certificate(solution: Solution) -> list[str]:
     """What is known about how well the problem was solved."""
     parts = [f"objective {solution.objective:.6g}"]
-    parts += [] if solution.violation is None else [f"violation {solution.violation:.2g}"]
+    if solution.violation is not None:
+        parts.append(f"violation {solution.violation:.2g}")
     if solution.proof:
-        return [*parts, solution.proof]
-    return [*parts, *([] if solution.gap is None else [f"gap {solution.gap:.2g}"])]
+        parts.append(solution.proof)
+    elif solution.gap is not None:
+        parts.append(f"gap {solution.gap:.2g}")
+    return parts
 
 
 def as_rows(selection: Selection) -> tuple[list[str], list[list[Any]]]:
     """Header and rows of the csv file."""
-    header = ["rank", "name", "score", *(f"coef_{output}" for output in selection.outputs)]
-    rows = [
-        [rank, selection.name(j), selection.score(j), *selection.coefficients(j)]
-        for rank, j in enumerate(selection.features, start=1)
-    ]
-    return header, rows
+    header = ["rank", "name", "score", *selection.titles]
+    return header, [[f.rank, f.name, f.score, *f.coefficients] for f in selection.features]
 
 
-def as_record(selection: Selection, method: str) -> dict[str, Any]:
+def as_record(selection: Selection) -> dict[str, Any]:
     """Everything the table and its last line say, with all outputs, as plain data."""
-    selector = selection.selector
-    solution = getattr(selector, "solution_", None)
-    return {
+    record = {
         "dataset": selection.dataset.name,
         "n_samples": selection.dataset.n_samples,
         "n_features": selection.dataset.n_features,
-        "method": method,
-        **_numbers(selector, {"p": "p", "r": "r", "alpha": "alpha_", "C": "C_", "norm": "norm"}),
+        "method": selection.method,
+        **{name: _finite(value) for name, value in selection.settings.items()},
         "seconds": selection.seconds,
-        **({} if solution is None else _solution_record(solution)),
-        "outputs": selection.outputs,
-        "features": [
-            {
-                "rank": rank,
-                "name": selection.name(j),
-                "index": int(j),
-                "score": selection.score(j),
-                "coefficients": selection.coefficients(j),
-            }
-            for rank, j in enumerate(selection.features, start=1)
-        ],
     }
-
-
-def _numbers(source: Any, names: dict[str, str]) -> dict[str, float | None]:
-    return {
-        key: _finite(getattr(source, name)) for key, name in names.items() if hasattr(source, name)
-    }
-
-
-def _solution_record(solution: Any) -> dict[str, Any]:
-    certificate = {name: name for name in ("objective", "violation", "gap")}
-    return {
-        **_numbers(solution, certificate),
-        "n_iter": int(solution.n_iter),
-        "status": solution.status,
-        "start": solution.start,
-    }
+    solution = selection.solution
+    if solution is not None:
+        record |= {
+            "objective": _finite(solution.objective),
+            "violation": _finite(solution.violation),
+            "gap": _finite(solution.gap),
+            "n_iter": int(solution.n_iter),
+            "status": solution.status,
+            "start": solution.start,
+        }
+    features = [asdict(feature) for feature in selection.features]
+    return {**record, "outputs": selection.outputs, "features": features}
 
 
 def _finite(value: float | None) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _columns(path: Path) -> dict[str, np.ndarray]:
             ) from error
     raise DatasetError(
         f"{path}: expected polars, or pandas with pyarrow, to read a Parquet file, got neither; "
-        f"run pip install 'rowsparse[frames]', or save the table as .csv."
+        f"run pip install polars, or save the table as .csv."
     )
 
 
@@ -87,7 +88,7 @@ def _with_pandas(path: Path) -> dict[str, np.ndarray]:
     return {str(name): _pandas_values(pd, frame[name]) for name in frame.columns}
 
 
-def _pandas_values(pd, column) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _pandas_values(pd: Any, column: Any) -> np.ndarray:
     """The values as polars would give them: gaps are NaN among numbers and None among the rest."""
     gaps = column.isna()
     if pd.api.types.is_numeric_dtype(column.dtype):

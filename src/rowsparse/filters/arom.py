@@ -4,21 +4,17 @@ margin constraints."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ..inputs import check_number
 from ..numerics.svm.solve import linear_weights
-from .base import Output, Table, check_count, check_table
-from .margins import one_vs_rest, standardised
+from .base import Output, check_classes, check_count, check_how_many, say_too_few
 
-SETTLED = 1e-3  # weights this close to one change nothing any more
 NEGLIGIBLE = 1e-6  # of the largest factor: such a feature has been multiplied away
 
 
 def arom(
-    X, y, n_features_to_select, *, C=100.0, max_iter=100, sample_weight=None
+    X, y, n_features_to_select, *, C=100.0, max_iter=100, task="auto", sample_weight=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rank features by the order in which rescaling removes them.
 
@@ -32,6 +28,7 @@ def arom(
     C : float > 0
         Of the SVMs; large, since the method was made for a hard margin.
     max_iter : int
+    task : {"auto", "classification"}; numbers in y are refused
     sample_weight : array, optional; a weight of 2 is a row that is there twice
 
     Returns
@@ -40,42 +37,37 @@ def arom(
     scores : array (n_features,): the rounds a feature survived plus its factor, relative to the
         largest, in the last of them; 0 for constant columns
     """
-    table = check_table(X, y, "classification", sample_weight)
-    d = table.shape[1]
-    k = check_count("n_features_to_select", n_features_to_select, 1, d, " (the columns of X)")
+    table = check_classes(X, y, task, sample_weight, "arom")
+    k = check_how_many(n_features_to_select, table)
     check_count("max_iter", max_iter, 1, None)
     check_number("C", C, 0.0, np.inf, low_open=True)
-    found = np.mean([_rounds(table, output, k, C, max_iter) for output in table.outputs], axis=0)
-    order = np.argsort(-found, kind="stable")[:k]
-    usable = int(np.count_nonzero(table.varying))
-    if usable < k:
-        warnings.warn(
-            f"Expected {k} features, got {usable}: the other columns of X are constant.",
-            stacklevel=2,
-        )
-    return order[: min(k, usable)], found
-
-
-def _rounds(table: Table, output: Output, k: int, C: float, max_iter: int) -> np.ndarray:
-    """Rounds survived plus the last factor."""
-    columns, factors = np.flatnonzero(table.varying), np.ones(int(table.varying.sum()))
-    block = standardised(table, columns)
+    usable = np.flatnonzero(table.varying)
+    block = table.standardized().take(usable)
+    costs = C * table.weights
     scores = np.zeros(table.shape[1])
+    for output in table.outputs:
+        scores[usable] += _rounds(block, output, costs, k, max_iter) / len(table.outputs)
+    say_too_few(k, usable.size, "constant")
+    return np.argsort(-scores, kind="stable")[: min(k, usable.size)], scores
+
+
+def _rounds(block, output: Output, costs: np.ndarray, k: int, max_iter: int) -> np.ndarray:
+    """For every column of the block the rounds it survived plus its last factor."""
+    scores = np.zeros(block.shape[1])
+    columns = np.arange(block.shape[1])
+    factors = np.ones(columns.size)
     for rounds in range(max_iter):
-        weights = _weights(block * factors, output, table, C)
+        scaled = block[:, columns] * factors
+        squares = [linear_weights(scaled, signs, costs) ** 2 for signs in output.signs()]
+        weights = np.sqrt(np.mean(squares, axis=0))
         factors = factors * weights
         largest = factors.max(initial=0.0)
         relative = factors / largest if largest > 0 else factors
-        scores[columns] = rounds + (1 - 1e-9) * relative
+        scores[columns] = rounds + (1 - 1e-9) * relative  # the last factor is less than a round
         left = relative > NEGLIGIBLE
-        settled = left.all() and np.abs(weights - 1).max() < SETTLED
-        if np.count_nonzero(left) <= k or columns.size <= k or settled:
+        settled = left.all() and np.abs(weights - 1).max() < 1e-3  # nothing changes any more
+        if np.count_nonzero(left) <= k or settled:
             break
-        block, columns, factors = block[:, left], columns[left], relative[left] * largest
+        columns = columns[left]
+        factors = factors[left]
     return scores
-
-
-def _weights(block: np.ndarray, output: Output, table: Table, C: float) -> np.ndarray:
-    costs = C * table.weights
-    squares = [linear_weights(block, signs, costs) ** 2 for signs in one_vs_rest(output)]
-    return np.sqrt(np.mean(squares, axis=0))

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_X_y
 
-from ..inputs import as_target, check_sample_weight, read_target
+from ..designs import Standardized, as_design
+from ..inputs import as_target, check_sample_weight
+from ..targets import Target
 
 logger = logging.getLogger("rowsparse.filters")
 
-BLOCK_BYTES = 4 << 20  # of a dense block of columns
+BLOCK_BYTES = 4 << 20  # of a dense block of columns, or of a chunk of distances: fits the cache
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,10 @@ class Output:
         """How much weight each class has."""
         return np.bincount(self.values, weights, minlength=self.n_classes)
 
-    def indicator(self) -> np.ndarray:
-        """n x classes, zeros and ones."""
-        return (self.values[:, None] == np.arange(self.n_classes)).astype(float)
+    def signs(self) -> list[np.ndarray]:
+        """One ±1 vector for two classes (+1 is the second), one per class for more."""
+        first = 1 if self.n_classes == 2 else 0
+        return [np.where(self.values == c, 1.0, -1.0) for c in range(first, self.n_classes)]
 
 
 @dataclass(frozen=True)
@@ -42,16 +46,29 @@ class Table:
     X: Any
     outputs: list[Output]
     weights: np.ndarray
-    weighted: bool
     varying: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
 
+    def take(self, columns: np.ndarray) -> Table:
+        """The table of some columns."""
+        return replace(self, X=self.X[:, columns], varying=self.varying[columns])
+
+    def standardized(self) -> Standardized:
+        """X with columns of mean zero and unit variance under the weights; sparse X stays so."""
+        X = self.X.astype(float) if sparse.issparse(self.X) else self.X
+        design = as_design(X)
+        means = design.means(self.weights)
+        spread = np.sqrt(design.squares(self.weights, means) / self.weights.sum())
+        return Standardized(design, means, np.where(self.varying, spread, 1.0))
+
 
 def check_table(X, y, task: str = "auto", sample_weight=None) -> Table:
-    """Validate what a filter is given; every refusal says what was expected."""
+    """Validate what a filter is given; a table has been validated and is taken as it is."""
+    if isinstance(X, Table):
+        return X
     if y is None:
         raise ValueError("Expected a target y, got None: filters are supervised.")
     X, y = check_X_y(
@@ -63,31 +80,39 @@ def check_table(X, y, task: str = "auto", sample_weight=None) -> Table:
         ensure_min_samples=2,
         estimator="The filter",
     )
-    weights = check_sample_weight(sample_weight, X.shape[0])
-    if weights is not None and not weights.all():
-        X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-    outputs = _outputs(y, task)
-    weighted = weights is not None
-    weights = np.ones(X.shape[0]) if weights is None else weights
-    return Table(X, outputs, weights, weighted, varying_columns(X))
+    return table_of(X, y, task, check_sample_weight(sample_weight, X.shape[0]))
 
 
-def _outputs(y, task: str) -> list[Output]:
-    y, kind = read_target(y, task)
-    if kind == "labels":
-        target = np.unique(y, return_inverse=True)
-        classes, codes = target[0], target[1].ravel()
-        if classes.size < 2:
-            raise ValueError(
-                f"Expected at least two classes in y, got 1 class ({classes[0]!r}); "
-                "a constant target has nothing to select features for."
-            )
-        return [Output(codes.astype(np.intp), classes.size)]
-    if kind == "numbers":
-        columns = as_target(y, "regression").Y.T
-        return [Output(column, 0) for column in columns if np.ptp(column) > 0]
-    columns = (np.asarray(y) > 0).T.astype(np.intp)
-    outputs = [Output(column, 2) for column in columns if 0 < column.sum() < column.size]
+def table_of(X, y, task: str, weights: np.ndarray | None) -> Table:
+    """The table of validated arrays."""
+    if weights is None:
+        weights = np.ones(X.shape[0])
+    elif not weights.all():
+        there = weights > 0
+        X = X[there]
+        y = y[there]
+        weights = weights[there]
+    return Table(X, _outputs(as_target(y, task)), weights, varying_columns(X))
+
+
+def check_classes(X, y, task: str, sample_weight, name: str) -> Table:
+    """The table of a filter that fits classifiers and cannot do anything else."""
+    table = check_table(X, y, task, sample_weight)
+    if not all(output.n_classes for output in table.outputs):
+        raise ValueError(
+            f"{name}: expected class labels in y, got numbers; use another filter such as relieff, "
+            "or task='classification' if they are codes of classes."
+        )
+    return table
+
+
+def _outputs(target: Target) -> list[Output]:
+    if target.classes is not None:
+        return [Output(target.codes, target.classes.size)]
+    if target.kind == "numbers":
+        return [Output(column, 0) for column in target.Y.T if np.ptp(column) > 0]
+    present = (target.Y > 0).T.astype(np.intp)
+    outputs = [Output(label, 2) for label in present if label.any() and not label.all()]
     if not outputs:
         raise ValueError(
             "Expected some label in y that is present in some samples and absent in others, "
@@ -98,10 +123,12 @@ def _outputs(y, task: str) -> list[Output]:
 
 def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of every column."""
-    low, high = X.min(axis=0), X.max(axis=0)
+    low = X.min(axis=0)
+    high = X.max(axis=0)
     if sparse.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        low = low.toarray().ravel()
+        high = high.toarray().ravel()
+    return low.astype(float), high.astype(float)
 
 
 def varying_columns(X) -> np.ndarray:
@@ -109,12 +136,6 @@ def varying_columns(X) -> np.ndarray:
     low, high = column_ranges(X)
     size = np.maximum(np.abs(low), np.abs(high))
     return high - low > 10 * np.finfo(X.dtype).eps * size
-
-
-def block_slices(n: int, d: int, width: int | None = None) -> list[slice]:
-    """Slices of columns whose dense blocks hold about ``BLOCK_BYTES``."""
-    width = max(1, BLOCK_BYTES // (8 * n)) if width is None else width
-    return [slice(start, min(start + width, d)) for start in range(0, d, width)]
 
 
 def dense_block(X, columns) -> np.ndarray:
@@ -125,20 +146,38 @@ def dense_block(X, columns) -> np.ndarray:
     return np.array(block, dtype=float, order="C")
 
 
-def blocks(X, width: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-    """X as dense blocks of columns, one after the other; sparse X is never dense as a whole."""
-    for columns in block_slices(X.shape[0], X.shape[1], width):
+def blocks(X, arrays: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
+    """X as dense blocks of columns, one after the other; sparse X is never dense as a whole.
+
+    ``arrays`` of the size of a block, that the caller makes, together hold ``BLOCK_BYTES``.
+    """
+    n, d = X.shape
+    width = max(1, BLOCK_BYTES // (8 * arrays * n))
+    for start in range(0, d, width):
+        columns = slice(start, min(start + width, d))
         yield columns, dense_block(X, columns)
 
 
 def check_count(name: str, value, low: int, high: int | None, why: str = "") -> int:
     """An integer in a range."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        span = f"from {low} to {high}" if high is not None else f">= {low}"
-        error = ValueError if whole else TypeError
-        raise error(f"Expected {name} as an integer {span}{why}, got {name}={value!r}.")
-    return int(value)
+    if whole and value >= low and (high is None or value <= high):
+        return int(value)
+    span = f">= {low}" if high is None else f"from {low} to {high}"
+    error = ValueError if whole else TypeError
+    raise error(f"Expected {name} as an integer {span}{why}, got {name}={value!r}.")
+
+
+def check_how_many(value, table: Table) -> int:
+    """How many features to select: at most the columns of X."""
+    return check_count("n_features_to_select", value, 1, table.shape[1], " (the columns of X)")
+
+
+def say_too_few(k: int, found: int, why: str = "constant or excluded") -> None:
+    """Warn whoever called the filter that fewer than k columns can be selected."""
+    if found < k:
+        message = f"Expected {k} features, got {found}: the other columns of X are {why}."
+        warnings.warn(message, stacklevel=3)
 
 
 def check_choice(name: str, value, choices: tuple) -> None:
@@ -150,7 +189,10 @@ def check_choice(name: str, value, choices: tuple) -> None:
 def favour(scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Scores after feature weights: 0 lifts a feature above all, infinity drops it below all, and
     a larger factor always lowers the score, also a negative one."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        changed = np.where(scores > 0, scores / factors, scores * factors)
-    changed = np.where(factors == 0, np.inf, changed)
-    return np.where(np.isinf(factors), -np.inf, changed)
+    lifted = factors == 0
+    dropped = np.isinf(factors)
+    plain = np.where(lifted | dropped, 1.0, factors)
+    changed = np.where(scores > 0, scores / plain, scores * plain)
+    changed[lifted] = np.inf
+    changed[dropped] = -np.inf
+    return changed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from .base import Table, block_slices, blocks, check_choice, column_ranges, dense_block
+from .base import Table, blocks, check_choice, column_ranges, dense_block
 
 FEW_VALUES = 10  # at most so many distinct values, on average three times each: discrete
 BLOCK_WIDTH = 512  # columns whose rows fit the cache
@@ -16,26 +16,28 @@ BLOCK_WIDTH = 512  # columns whose rows fit the cache
 def discrete_columns(table: Table, discrete_features) -> np.ndarray:
     """Which columns are discrete, as a mask."""
     d = table.shape[1]
+    mask = np.zeros(d, dtype=bool)
     if discrete_features is None:
-        return np.zeros(d, dtype=bool)
+        return mask
     if isinstance(discrete_features, str):
         check_choice("discrete_features", discrete_features, ("auto",))
         return _few_values(table)
     given = np.asarray(discrete_features)
-    if given.size == 0:  # NumPy takes an empty list for numbers
-        given = given.astype(int)
-    mask = np.zeros(d, dtype=bool)
-    right = given.ndim == 1 and (given.dtype == bool or np.issubdtype(given.dtype, np.integer))
-    if not right or (given.dtype == bool and given.size != d):
+    if given.size == 0:
+        return mask
+    is_mask = given.dtype == bool and given.shape == (d,)
+    if not is_mask and not (given.dtype.kind in "iu" and given.ndim == 1):
         raise ValueError(
             "Expected discrete_features as 'auto', None, a mask with one entry per column of X "
             f"({d}) or column numbers, got {discrete_features!r:.60}."
         )
-    if given.dtype != bool and given.size and not (-d <= given.min() and given.max() < d):
+    try:
+        mask[given] = True
+    except IndexError:
+        outside = given[(given < -d) | (given >= d)]
         raise ValueError(
-            f"Expected column numbers below {d} in discrete_features, got {given.max()}."
-        )
-    mask[given] = True
+            f"Expected column numbers from {-d} to {d - 1} in discrete_features, got {outside[0]}."
+        ) from None
     return mask
 
 
@@ -45,8 +47,8 @@ def _few_values(table: Table) -> np.ndarray:
     for columns, start in blocks(table.X[:64]):  # enough to rule out nearly all numeric columns
         mask[columns] = _distinct(start) <= most
     suspects = np.flatnonzero(mask)
-    for part in block_slices(table.shape[0], suspects.size):
-        mask[suspects[part]] = _distinct(dense_block(table.X, suspects[part])) <= most
+    for part, block in blocks(table.X[:, suspects]):
+        mask[suspects[part]] = _distinct(block) <= most
     return mask
 
 
@@ -66,12 +68,15 @@ class Columns:
         span = np.where(discrete | ~table.varying, 1.0, high - self.low)
         self.scale = span if scaling == "range" else np.ones_like(span)
         self.unit = np.mean(span / self.scale)  # of a difference: 1, or the mean range
-        self.parts = []  # constant columns are left out: they make no difference
+        self.parts: list[tuple[np.ndarray, bool]] = []
         for kind in (False, True):
+            # Constant columns are left out: they make no difference.
             used = np.flatnonzero((discrete == kind) & table.varying)
-            cuts = range(BLOCK_WIDTH, used.size, BLOCK_WIDTH)
-            self.parts += [(c, kind) for c in np.split(used, cuts) if c.size]
-        self.kept = None if sparse.issparse(table.X) else [self._block(c) for c, _ in self.parts]
+            for start in range(0, used.size, BLOCK_WIDTH):
+                self.parts.append((used[start : start + BLOCK_WIDTH], kind))
+        self.kept: list[np.ndarray] = []
+        if not sparse.issparse(table.X):
+            self.kept = [self._block(columns) for columns, _ in self.parts]
 
     def _block(self, columns: np.ndarray) -> np.ndarray:
         block = dense_block(self.X, columns)
@@ -81,5 +86,6 @@ class Columns:
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
         """Column numbers, their block, and whether it is discrete."""
-        for b, (columns, discrete) in enumerate(self.parts):
-            yield columns, (self.kept[b] if self.kept else self._block(columns)), discrete
+        for number, (columns, discrete) in enumerate(self.parts):
+            block = self.kept[number] if self.kept else self._block(columns)
+            yield columns, block, discrete

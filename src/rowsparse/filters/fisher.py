@@ -13,11 +13,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..designs import as_design
 from ..numerics.threads import one_blas_thread
 from .base import Output, Table, blocks, check_table
-
-_EPS = np.finfo(float).eps
 
 
 def fisher_score(X, y, *, task="auto", sample_weight=None) -> np.ndarray:
@@ -63,37 +60,38 @@ def _ratios(table: Table) -> list[tuple[np.ndarray, int]]:
     coded = [_coded(output, table.weights) for output in table.outputs]
     with one_blas_thread():  # small products: threads would cost more than they give
         products, total = _centred_products(table, np.hstack(coded))
-    bounds = np.cumsum([0, *(block.shape[1] for block in coded)])
-    out = []
-    for k, output in enumerate(table.outputs):
-        explained = np.sum(products[:, bounds[k] : bounds[k + 1]] ** 2, axis=1)
-        residual = np.maximum(total - explained, _EPS * total)
+    starts = np.cumsum([block.shape[1] for block in coded])[:-1]
+    ratios = []
+    for output, part in zip(table.outputs, np.split(products, starts, axis=1), strict=True):
+        explained = np.sum(part**2, axis=1)
+        # Nothing is explained better than rounding lets us see: the ratio stays finite.
+        residual = np.maximum(total - explained, np.finfo(float).eps * total)
         ratio = np.divide(explained, residual, out=np.zeros_like(total), where=table.varying)
-        out.append((ratio, output.n_classes or 2))
-    return out
+        ratios.append((ratio, output.n_classes or 2))
+    return ratios
 
 
 def _coded(output: Output, weights: np.ndarray) -> np.ndarray:
-    """Columns whose squared weighted products with a centred feature add up to E."""
+    """Columns whose squared products with a centred feature add up to E."""
     if output.n_classes:
-        return output.indicator() / np.sqrt(output.class_weights(weights))
-    centred = output.values - np.average(output.values, weights=weights)
-    return (centred / np.sqrt(weights @ centred**2))[:, None]
+        indicator = np.eye(output.n_classes)[output.values]
+        coded = indicator / np.sqrt(output.class_weights(weights))
+    else:
+        centred = output.values - np.average(output.values, weights=weights)
+        coded = (centred / np.sqrt(weights @ centred**2))[:, None]
+    return weights[:, None] * coded
 
 
 def _centred_products(table: Table, coded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``(X - means)' diag(weights) coded`` and the weighted squares of the centred columns."""
+    """Products of the centred columns with the coded target, and their weighted squares."""
     w = table.weights
-    if sparse.issparse(table.X):
-        design = as_design(table.X.astype(float))
-        means = design.means(w)
-        weighted = w[:, None] * coded
-        products = design.rmatmul(weighted) - np.outer(means, weighted.sum(axis=0))
-        return products, design.squares(w, means)
-    products, total = np.empty((table.shape[1], coded.shape[1])), np.empty(table.shape[1])
-    weighted = w[:, None] * coded
+    d = table.shape[1]
+    if sparse.issparse(table.X):  # in units of the spread, which cancel in the ratio
+        return table.standardized().rmatmul(coded), np.full(d, w.sum())
+    products = np.empty((d, coded.shape[1]))
+    total = np.empty(d)
     for columns, block in blocks(table.X):
         block -= w @ block / w.sum()
-        products[columns] = block.T @ weighted
+        products[columns] = block.T @ coded
         total[columns] = w @ np.square(block, out=block)
     return products, total

@@ -11,13 +11,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ..inputs import check_number
-from .base import check_count, check_table
-from .margins import one_vs_rest, standardised
-
-FLATTEST = 1e-5  # smallest slope of a tangent
+from .base import check_classes, check_count
 
 
-def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, sample_weight=None) -> np.ndarray:
+def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, task="auto", sample_weight=None) -> np.ndarray:
     """Scores ``|w_j|`` of the classifier that FSV ends with; most of them are zero.
 
     The concave sum is replaced by its tangent at the last w, the linear program is solved (HiGHS),
@@ -35,6 +32,7 @@ def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, sample_weight=None) -> np.nda
         How sharply the exponential approximates the step function.
     max_iter : int
         Linear programs at most.
+    task : {"auto", "classification"}; numbers in y are refused
     sample_weight : array, optional; a weight of 2 is a row that is there twice
     """
     check_number("lam", lam, 0.0, 1.0)
@@ -42,25 +40,26 @@ def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, sample_weight=None) -> np.nda
         raise ValueError("Expected lam below 1, got lam=1: the errors would not count.")
     check_number("alpha", alpha, 0.0, np.inf, low_open=True)
     check_count("max_iter", max_iter, 1, None)
-    table = check_table(X, y, "classification", sample_weight)
+    table = check_classes(X, y, task, sample_weight, "fsv")
     columns = np.flatnonzero(table.varying)
-    block = standardised(table, columns)
+    block = table.standardized().take(columns)
+    found = []
+    for output in table.outputs:
+        for signs in output.signs():
+            programs = _Programs(block, signs, table.weights, lam, alpha)
+            found.append(np.abs(programs.solved(max_iter)))
     scores = np.zeros(table.shape[1])
-    machines = [
-        _Machine(block, signs, table.weights, lam, alpha)
-        for output in table.outputs
-        for signs in one_vs_rest(output)
-    ]
-    scores[columns] = np.mean([np.abs(machine.solved(max_iter)) for machine in machines], axis=0)
+    scores[columns] = np.mean(found, axis=0)
     return scores
 
 
-class _Machine:
-    """One two-class problem: the fixed parts of its linear programs."""
+class _Programs:
+    """The linear programs of one two-class problem, in p, q, b and the slacks."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, weights, lam: float, alpha: float):
-        self.lam, self.alpha = lam, alpha
         n, self.d = X.shape
+        self.lam = lam
+        self.alpha = alpha
         of_class = np.where(y > 0, weights[y > 0].sum(), weights[y < 0].sum())
         self.slack_costs = (1 - lam) * weights / of_class
         signed = y[:, None] * X
@@ -70,14 +69,18 @@ class _Machine:
 
     def solved(self, max_iter: int) -> np.ndarray:
         """w after the successive programs."""
-        w, reached = np.zeros(self.d), np.inf
+        w = np.zeros(self.d)
+        reached = np.inf
         for _ in range(max_iter):
-            slopes = np.maximum(np.exp(-self.alpha * np.abs(w)), FLATTEST)
+            # HiGHS takes a cost near zero for none, and w_j would be free: no slope below 1e-5.
+            slopes = np.maximum(np.exp(-self.alpha * np.abs(w)), 1e-5)
             new, errors = self._program(slopes)
-            value = errors + self.lam * float(np.sum(1 - np.exp(-self.alpha * np.abs(new))))
+            steps = 1 - np.exp(-self.alpha * np.abs(new))
+            value = errors + self.lam * float(np.sum(steps))
             if value >= reached - 1e-9 * abs(value):
                 break
-            w, reached = new, value
+            w = new
+            reached = value
         return w
 
     def _program(self, slopes: np.ndarray) -> tuple[np.ndarray, float]:
@@ -85,14 +88,12 @@ class _Machine:
         unit = self.lam * self.alpha or 1.0
         feature_costs = self.lam * self.alpha / unit * slopes
         costs = np.concatenate([feature_costs, feature_costs, [0.0], self.slack_costs / unit])
-        n = self.slack_costs.size
-        for method in ("highs", "highs-ipm"):
-            found = linprog(
-                costs, A_ub=self.matrix, b_ub=-np.ones(n), bounds=self.bounds, method=method
-            )
+        limits = -np.ones(self.slack_costs.size)
+        for method in ("highs", "highs-ipm"):  # the one may fail where the other does not
+            found = linprog(costs, self.matrix, limits, bounds=self.bounds, method=method)
             if found.x is not None:
-                break
-        else:
-            raise RuntimeError(f"HiGHS did not solve a linear program of FSV: {found.message}")
-        errors = float(self.slack_costs @ found.x[2 * self.d + 1 :])
-        return found.x[: self.d] - found.x[self.d : 2 * self.d], errors
+                positive, negative, _, slacks = np.split(
+                    found.x, [self.d, 2 * self.d, 2 * self.d + 1]
+                )
+                return positive - negative, float(self.slack_costs @ slacks)
+        raise RuntimeError(f"HiGHS did not solve a linear program of FSV: {found.message}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics import tables
-from .base import blocks, check_table
-from .bins import as_labels, binning_width, check_bins, codes_of
+from .base import check_table
+from .bins import as_labels, check_bins, coded_blocks
 
 
 def information_gain(X, y, n_bins="mdlp", *, task="auto", sample_weight=None) -> np.ndarray:
@@ -37,13 +37,10 @@ def information_gain(X, y, n_bins="mdlp", *, task="auto", sample_weight=None) ->
     labels = [as_labels(output, n_bins, table) for output in table.outputs]
     compiled = table.shape[0] * table.shape[1] * len(labels) >= tables.COMPILED_FROM
     scores = np.zeros(table.shape[1])
-    for columns, block in blocks(table.X, binning_width(table.shape[0])):
-        codes = None
-        for output in labels:
-            if codes is None or n_bins == "mdlp":
-                codes = codes_of(block, n_bins, table.weights, output)
-            sizes = int(codes.max()) + 1, output.n_classes
+    for columns, coded in coded_blocks(table, n_bins, labels):
+        for codes, output in zip(coded, labels, strict=True):
+            n_codes = int(codes.max()) + 1
             scores[columns] += tables.mutual_information(
-                codes, output.values, table.weights, *sizes, compiled
+                codes, output.values, table.weights, n_codes, output.n_classes, compiled
             )
     return np.where(table.varying, scores / len(labels), 0.0)

@@ -9,22 +9,28 @@ running sum, so k picks cost O(n d k) time and O(d) memory beside one recoded co
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
 
-from ..designs import Standardized, as_design
 from ..inputs import check_feature_weights
 from ..numerics import tables
 from ..numerics.threads import one_blas_thread
-from .base import Table, blocks, check_choice, check_count, check_table, favour, logger
-from .bins import as_labels, binning_width, check_bins, codes_of
+from .base import (
+    Table,
+    blocks,
+    check_choice,
+    check_how_many,
+    check_table,
+    favour,
+    logger,
+    say_too_few,
+)
+from .bins import as_labels, check_bins, coded_blocks
 from .fisher import f_of_table
 
 Redundancy = Callable[[int], np.ndarray]
-CRITERIA = ("miq", "mid", "fcq", "fcd")
 LEAST_REDUNDANCY = 1e-3  # in quotients: a smaller one would outweigh all relevance
 
 
@@ -66,39 +72,44 @@ def mrmr(
     scores : array (n_features,), the criterion of each feature when it was taken, and of the
         features that were not taken in the last round
     """
-    check_choice("criterion", criterion, CRITERIA)
+    check_choice("criterion", criterion, ("miq", "mid", "fcq", "fcd"))
     check_bins(n_bins)
     table = check_table(X, y, task, sample_weight)
     d = table.shape[1]
-    k = check_count("n_features_to_select", n_features_to_select, 1, d, " (the columns of X)")
+    k = check_how_many(n_features_to_select, table)
     factors = check_feature_weights(feature_weights, d, None)
-    factors = np.where(table.varying, np.ones(d) if factors is None else factors, np.inf)
+    factors = np.where(table.varying, 1.0 if factors is None else factors, np.inf)
+    usable = int(np.count_nonzero(np.isfinite(factors)))
+    say_too_few(k, usable)
+    k = min(k, usable)
     quotient = criterion.endswith("q")
     if criterion.startswith("mi"):
-        return _greedy(*_information(table, n_bins, k), factors, k, quotient)
+        relevance, against = _information(table, n_bins, k)
+        return _greedy(relevance, against, factors, k, quotient)
     with one_blas_thread():  # many small products: threads would cost more than they give
         return _greedy(f_of_table(table), _correlation(table), factors, k, quotient)
 
 
-def _greedy(relevance, against: Redundancy, factors, k: int, quotient: bool):
+def _greedy(
+    relevance: np.ndarray, against: Redundancy, factors: np.ndarray, k: int, quotient: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Picks by criterion; ``against(j)`` gives the redundancy of every feature with feature j."""
-    total, value, scores = np.zeros_like(relevance), relevance, relevance.copy()
-    open_factors = factors.copy()
+    total = np.zeros_like(relevance)
+    value = relevance
+    scores = relevance.copy()
+    open_factors = factors.copy()  # infinite for what may not be taken, or has been
     order: list[int] = []
     for step in range(k):
         if step:
             redundancy = against(order[-1])
-            total += np.maximum(redundancy, LEAST_REDUNDANCY) if quotient else redundancy
-            value = relevance * step / total if quotient else relevance - total / step
+            if quotient:
+                total += np.maximum(redundancy, LEAST_REDUNDANCY)
+                value = relevance * step / total
+            else:
+                total += redundancy
+                value = relevance - total / step
             scores = np.where(np.isin(np.arange(value.size), order), scores, value)
         best = int(np.argmax(favour(value, open_factors)))
-        if np.isinf(open_factors[best]):
-            warnings.warn(
-                f"Expected {k} features, got {step}: the other columns of X are constant or "
-                "excluded.",
-                stacklevel=3,
-            )
-            break
         order.append(best)
         open_factors[best] = np.inf
         logger.debug("mrmr: %d of %d: column %d", step + 1, k, best)
@@ -109,11 +120,9 @@ def _correlation(table: Table) -> Redundancy:
     """|corr| of one column with all, from a standardised copy; sparse X stays as it is."""
     w = table.weights
     if sparse.issparse(table.X):
-        design = as_design(table.X.astype(float))
-        means = design.means(w)
-        norms = np.sqrt(design.squares(w, means))
-        scaled = Standardized(design, means, np.where(table.varying, norms, 1.0))
-        return lambda j: np.abs(scaled.rmatmul(w[:, None] * scaled.take(np.array([j])))[:, 0])
+        design = table.standardized()
+        shares = (w / w.sum())[:, None]
+        return lambda j: np.abs(design.rmatmul(shares * design.take(np.array([j])))[:, 0])
     Z = np.empty(table.shape, order="F")
     for columns, block in blocks(table.X):
         block -= w @ block / w.sum()
@@ -128,23 +137,22 @@ def _information(table: Table, n_bins, k: int) -> tuple[np.ndarray, Redundancy]:
     bins depend on the output, redundancy too is the mean over outputs."""
     n, d = table.shape
     outputs = [as_labels(output, n_bins, table) for output in table.outputs]
-    labels = outputs if n_bins == "mdlp" else outputs[:1]
-    coded = [np.empty((d, n), dtype=tables.CODE) for _ in labels]
-    for columns, block in blocks(table.X, binning_width(n)):
-        for codes, output in zip(coded, labels, strict=True):
-            codes[columns] = codes_of(block, n_bins, table.weights, output)
-    compiled = k * n * d * len(labels) >= tables.COMPILED_FROM
-    sizes = [int(codes.max()) + 1 for codes in coded]
+    n_codings = len(outputs) if n_bins == "mdlp" else 1
+    coded = np.empty((n_codings, d, n), dtype=tables.CODE)
+    for columns, parts in coded_blocks(table, n_bins, outputs[:n_codings]):
+        coded[:, columns] = parts
+    sizes = coded.max(axis=(1, 2)).astype(int) + 1
+    compiled = k * n * d * n_codings >= tables.COMPILED_FROM
 
-    def information(b: int, other: np.ndarray, size: int) -> np.ndarray:
-        return tables.mutual_information(coded[b], other, table.weights, sizes[b], size, compiled)
+    def information(number: int, other: np.ndarray, n_other: int) -> np.ndarray:
+        number = min(number, n_codings - 1)
+        return tables.mutual_information(
+            coded[number], other, table.weights, sizes[number], n_other, compiled
+        )
 
     def against(j: int) -> np.ndarray:
-        parts = [information(b, c[j].astype(np.intp), sizes[b]) for b, c in enumerate(coded)]
-        return np.mean(parts, axis=0)
+        codes = enumerate(coded[:, j].astype(np.intp))
+        return np.mean([information(c, other, sizes[c]) for c, other in codes], axis=0)
 
-    relevance = [
-        information(min(o, len(coded) - 1), output.values, output.n_classes)
-        for o, output in enumerate(outputs)
-    ]
+    relevance = [information(c, o.values, o.n_classes) for c, o in enumerate(outputs)]
     return np.where(table.varying, np.mean(relevance, axis=0), 0.0), against

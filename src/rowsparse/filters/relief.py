@@ -18,11 +18,9 @@ from sklearn.utils import check_random_state
 from ..inputs import check_number
 from ..numerics import differences
 from ..numerics.threads import one_blas_thread
-from .base import Output, Table, check_choice, check_count, check_table, logger
+from .base import BLOCK_BYTES, Output, Table, check_choice, check_count, check_table, logger
 from .columns import Columns, discrete_columns
 
-CHUNK_BYTES = 4 << 20  # of distances held at a time, per thread
-LEAST_ROWS = 16
 RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
 
 
@@ -79,17 +77,18 @@ def relieff(
     check_choice("metric", metric, ("manhattan", "euclidean"))
     check_choice("scaling", scaling, ("range", "none"))
     check_choice("priors", priors, ("empirical", "uniform", "inverse"))
-    table = check_table(X, y, task, sample_weight)
-    n = table.shape[0]
     k = check_count("n_neighbors", n_neighbors, 1, None)
     influence = _influence(k, sigma)
+    table = check_table(X, y, task, sample_weight)
+    n, d = table.shape
+    rows = np.arange(n)
     if n_samples is not None:
-        n_samples = check_count("n_samples", n_samples, 1, n, " (the rows of X)")
-    rows = _sampled_rows(n, n_samples, random_state)
+        check_count("n_samples", n_samples, 1, n, " (the rows of X)")
+        rows = np.sort(check_random_state(random_state).permutation(n)[:n_samples])
     columns = Columns(table, discrete_columns(table, discrete_features), scaling)
-    compiled = differences.worth_compiling(rows.size * n * table.shape[1])
+    compiled = differences.worth_compiling(rows.size * n * d)
     worker = _Worker(table, columns, influence, metric, priors, compiled)
-    size = max(LEAST_ROWS, CHUNK_BYTES // (8 * n))
+    size = max(16, BLOCK_BYTES // (8 * n))  # distances of so many rows are held, per thread
     chunks = [rows[start : start + size] for start in range(0, rows.size, size)]
     logger.info("relieff: %d rows in %d chunks", rows.size, len(chunks))
     with one_blas_thread():  # chunks are what runs in parallel
@@ -102,13 +101,16 @@ def _influence(k: int, sigma) -> np.ndarray:
     if sigma is None:
         return np.arange(k + 1.0)
     sigma = check_number("sigma", sigma, 0.0, np.inf, low_open=True)
-    return np.concatenate([[0.0], np.cumsum(np.exp(-((np.arange(1, k + 1) / sigma) ** 2)))])
+    each = np.exp(-((np.arange(1, k + 1) / sigma) ** 2))
+    return np.concatenate([[0.0], np.cumsum(each)])
 
 
-def _sampled_rows(n: int, n_samples: int | None, random_state) -> np.ndarray:
-    if n_samples is None:
-        return np.arange(n)
-    return np.sort(check_random_state(random_state).permutation(n)[:n_samples])
+@dataclass(frozen=True)
+class _Pairs:
+    """Neighbours of every row of a chunk, and how much each difference to them counts."""
+
+    partners: np.ndarray
+    counts: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -123,48 +125,50 @@ class _Worker:
     compiled: bool
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Per output two sums over pairs (weight a, weight b) for every column; in the last place
-        the sum of the weights b."""
+        """Sums of differences for every column, and in the last place how much they count; one
+        line for an output of classes, two for numbers."""
         D = self._distances(rows)
         D[np.arange(rows.size), rows] = np.inf  # nobody is its own neighbour
-        pairs = [pair for output in self.table.outputs for pair in self._pairs(D, rows, output)]
-        out = np.zeros((len(pairs), self.table.shape[1] + 1))
+        pairs: list[_Pairs] = []
+        for output in self.table.outputs:
+            find = self._class_pairs if output.n_classes else self._near_pairs
+            pairs += find(D, rows, output)
+        sums = np.zeros((len(pairs), self.table.shape[1] + 1))
         for columns, block, discrete in self.columns:
-            for line, (partners, weights) in zip(out, pairs, strict=True):
+            for line, pair in zip(sums, pairs, strict=True):
                 line[columns] = differences.weighted_differences(
-                    block, rows, partners, weights, discrete, self.compiled
+                    block, rows, pair.partners, pair.counts, discrete, self.compiled
                 )
-        out[:, -1] = [weights.sum() for _, weights in pairs]
-        return out
+        sums[:, -1] = [pair.counts.sum() for pair in pairs]
+        return sums
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         D = np.zeros((rows.size, self.table.shape[0]))
-        unit = RESOLUTION * self.columns.unit ** (1 if self.metric == "manhattan" else 2)
+        manhattan = self.metric == "manhattan"
         for _, block, discrete in self.columns:
-            if discrete or self.metric == "manhattan":
+            if discrete or manhattan:
                 differences.add_distances(block, rows, D, discrete, self.compiled)
             else:
                 squares = np.einsum("ij,ij->i", block, block)
                 D += squares[rows, None] + squares - 2.0 * (block[rows] @ block.T)
-        D /= unit
+        unit = self.columns.unit if manhattan else self.columns.unit**2
+        D /= RESOLUTION * unit
         return np.rint(D, out=D)
 
-    def _pairs(self, D: np.ndarray, rows: np.ndarray, output: Output):
-        if output.n_classes:
-            return self._class_pairs(D, rows, output)
-        return self._near_pairs(D, rows, output)
-
-    def _class_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output):
-        shares = output.class_weights(self.table.weights) / self.table.weights.sum()
+    def _class_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[_Pairs]:
+        """Hits count minus one, the misses of every other class together its prior."""
+        class_weights = output.class_weights(self.table.weights)
+        shares = class_weights / class_weights.sum()
         own = output.values[rows]
-        partners, weights = [], []
+        partners = []
+        counts = []
         for c in range(output.n_classes):
             members = np.flatnonzero(output.values == c)
             near, share = self._neighbours(D, rows, members, own == c)
             factor = np.where(own == c, -1.0, self._prior(shares, c, own))
             partners.append(near)
-            weights.append(share * (factor * self.table.weights[rows])[:, None])
-        return [(np.hstack(partners), np.hstack(weights))]
+            counts.append(share * (factor * self.table.weights[rows])[:, None])
+        return [_Pairs(np.hstack(partners), np.hstack(counts))]
 
     def _prior(self, shares: np.ndarray, c: int, own: np.ndarray) -> np.ndarray:
         if self.priors == "uniform":
@@ -172,12 +176,13 @@ class _Worker:
         prior = shares[c] / (1.0 - shares[own])
         return 1.0 / prior if self.priors == "inverse" else prior
 
-    def _near_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output):
-        everyone = np.arange(self.table.shape[0])
-        near, share = self._neighbours(D, rows, everyone, np.ones(rows.size, dtype=bool))
-        a = share * self.table.weights[rows][:, None]
-        change = np.abs(output.values[rows][:, None] - output.values[near])
-        return [(near, a), (near, a * change / np.ptp(output.values))]
+    def _near_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[_Pairs]:
+        """The nearest of all samples, and again with the difference in y as a factor."""
+        y = output.values
+        near, share = self._neighbours(D, rows, np.arange(y.size), np.ones(rows.size, dtype=bool))
+        counts = share * self.table.weights[rows][:, None]
+        change = np.abs(y[rows][:, None] - y[near]) / np.ptp(y)
+        return [_Pairs(near, counts), _Pairs(near, counts * change)]
 
     def _neighbours(self, D, rows, members, inside) -> tuple[np.ndarray, np.ndarray]:
         """The nearest members of every row and the share of each among k neighbours.
@@ -185,33 +190,33 @@ class _Worker:
         A sample of weight w stands for w equal samples: it takes w places among the k, and where
         the row itself is a member, its own w - 1 copies come first (with no difference).
         """
-        w, k = self.table.weights, self.influence.size - 1
+        w = self.table.weights
+        k = self.influence.size - 1
         needed = int(np.ceil(k / min(1.0, w[members].min())))
         near = differences.nearest(D, members, min(needed, members.size), self.compiled)
         places = np.where(np.isinf(np.take_along_axis(D, near, axis=1)), 0.0, w[near])
         copies = np.where(inside, np.maximum(w[rows] - 1.0, 0.0), 0.0)[:, None]
-        last = copies + np.cumsum(places, axis=1)
-        summed = np.interp(np.hstack([copies, last]), np.arange(k + 1.0), self.influence)
+        ends = np.hstack([copies, copies + np.cumsum(places, axis=1)])
+        summed = np.interp(ends, np.arange(k + 1.0), self.influence)
         total = summed[:, -1:]
         share = np.diff(summed, axis=1)
         return near, np.divide(share, total, out=share, where=total > 0)
 
     def scores(self, sums: np.ndarray, m: float) -> np.ndarray:
         """The mean over outputs, from the sums over all chunks and the weight of the rows."""
-        out, line = [], 0
-        for output in self.table.outputs:
-            if output.n_classes:
-                out.append(sums[line, :-1] / m)
-                line += 1
-            else:
-                out.append(_regression_scores(sums[line : line + 2], m))
-                line += 2
-        return np.mean(out, axis=0)
+        if self.table.outputs[0].n_classes:
+            return np.mean(sums[:, :-1], axis=0) / m
+        pairs = zip(sums[::2], sums[1::2], strict=True)
+        return np.mean([_regression_scores(near, changed, m) for near, changed in pairs], axis=0)
 
 
-def _regression_scores(sums: np.ndarray, m: float) -> np.ndarray:
-    """RReliefF from the sums of ``d diff_j`` (a) and ``d diff_y diff_j`` (b)."""
-    (a, b), different = sums[:, :-1], sums[1, -1]
+def _regression_scores(near: np.ndarray, changed: np.ndarray, m: float) -> np.ndarray:
+    """RReliefF from the sums of ``d diff_j`` and ``d diff_y diff_j``."""
+    different = changed[-1]
     same = m - different
-    score = b / different if different > 0 else np.zeros_like(b)
-    return score - ((a - b) / same if same > 0 else 0.0)
+    score = np.zeros(near.size - 1)
+    if different > 0:
+        score += changed[:-1] / different
+    if same > 0:
+        score -= (near - changed)[:-1] / same
+    return score

@@ -7,16 +7,11 @@ the weights are recovered from its dual coefficients, and X is neither centred n
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import sparse
 
-from ..designs import Design, Standardized, as_design
 from ..inputs import check_feature_weights, check_number
-from .base import Output, Table, check_count, check_table, favour, logger
-
-TOLERANCE = 1e-5  # of libsvm: weights must be exact enough to be ranked
+from .base import Output, Table, check_how_many, check_table, favour, logger, say_too_few
 
 
 def svm_rfe(
@@ -56,24 +51,20 @@ def svm_rfe(
     """
     table = check_table(X, y, task, sample_weight)
     d = table.shape[1]
-    k = check_count("n_features_to_select", n_features_to_select, 1, d, " (the columns of X)")
+    k = check_how_many(n_features_to_select, table)
     check_number("C", C, 0.0, np.inf, low_open=True)
     _check_step(step)
     factors = check_feature_weights(feature_weights, d, None)
-    factors = np.ones(d) if factors is None else factors
+    if factors is None:
+        factors = np.ones(d)
     machine = _Machine(table, float(C))
     active = np.flatnonzero(table.varying & np.isfinite(factors))
-    scores, rounds = np.zeros(d), 0
-    if active.size < k:
-        warnings.warn(
-            f"Expected {k} features, got {active.size}: the other columns of X are constant or "
-            "excluded.",
-            stacklevel=2,
-        )
+    say_too_few(k, active.size)
+    scores = np.zeros(d)
+    rounds = 0
     while True:
         squares = machine.squared_weights(active)
-        total = squares.sum()
-        share = squares / total if total > 0 else np.zeros(active.size)
+        share = squares / (squares.sum() or 1.0)
         scores[active] = rounds + (1 - 1e-9) * share  # a whole share is still less than a round
         order = active[np.argsort(-favour(squares, factors[active]), kind="stable")]
         if active.size <= k:
@@ -99,71 +90,57 @@ class _Machine:
     """The SVM of some columns, and the squared weights it gives them."""
 
     def __init__(self, table: Table, C: float):
-        w, n = table.weights, table.weights.sum()
-        design = as_design(table.X.astype(float) if sparse.issparse(table.X) else table.X)
-        means = _means(table)
-        scales = np.sqrt(design.squares(w, means) / n)
-        self.design = Standardized(design, means, np.where(table.varying, scales, 1.0))
-        self.table, self.C = table, C
+        self.table = table
+        self.C = C
+        self.design = table.standardized()
         self.by_samples = sparse.issparse(table.X) or table.shape[1] > table.shape[0]
 
     def squared_weights(self, columns: np.ndarray) -> np.ndarray:
         """Mean over outputs of the sum over pairs of classes."""
-        block = kernel = None
         if self.by_samples:
-            kernel = _gram(self.design, columns)
+            used = np.zeros(self.table.shape[1])
+            used[columns] = 1.0
+            seen = self.design.outer(used)  # inner products of the samples
         else:
-            block = self.design.take(columns)
-        per_output = [self._output(output, columns, block, kernel) for output in self.table.outputs]
-        return np.mean(per_output, axis=0)
+            seen = self.design.take(columns)
+        return np.mean([self._of(output, columns, seen) for output in self.table.outputs], axis=0)
 
-    def _output(self, output: Output, columns, block, kernel) -> np.ndarray:
-        machine, y = self._machine(output, "linear" if kernel is None else "precomputed")
-        weights = self.table.weights if self.table.weighted else None
-        machine.fit(block if kernel is None else kernel, y, sample_weight=weights)
-        if kernel is None:
+    def _of(self, output: Output, columns: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        from sklearn.svm import SVC, SVR
+
+        kernel = "precomputed" if self.by_samples else "linear"
+        weights = self.table.weights
+        y = output.values
+        # libsvm's own tolerance of 1e-3 leaves the weights too rough to be ranked.
+        if output.n_classes:
+            machine = SVC(kernel=kernel, C=self.C, tol=1e-5)
+        else:
+            machine = SVR(kernel=kernel, C=self.C, tol=1e-5)
+            y = y - np.average(y, weights=weights)
+            y /= np.sqrt(weights @ y**2 / weights.sum())
+        machine.fit(seen, y, sample_weight=weights)
+        if not self.by_samples:
             return np.sum(machine.coef_**2, axis=0)
         vectors = _dual_vectors(machine, len(y), output.n_classes)
         return np.sum(self.design.rmatmul(vectors)[columns] ** 2, axis=1)
 
-    def _machine(self, output: Output, kernel: str):
-        from sklearn.svm import SVC, SVR
-
-        if output.n_classes:
-            return SVC(kernel=kernel, C=self.C, tol=TOLERANCE), output.values
-        w = self.table.weights
-        y = output.values - np.average(output.values, weights=w)
-        return SVR(kernel=kernel, C=self.C, tol=TOLERANCE), y / np.sqrt(w @ y**2 / w.sum())
-
-
-def _means(table: Table) -> np.ndarray:
-    w = table.weights
-    if sparse.issparse(table.X):
-        return as_design(table.X.astype(float)).means(w)
-    return np.average(table.X, axis=0, weights=w)
-
-
-def _gram(design: Design, columns: np.ndarray) -> np.ndarray:
-    """Inner products of the samples over some columns (n x n)."""
-    used = np.zeros(design.shape[1])
-    used[columns] = 1.0
-    return design.outer(used)
-
 
 def _dual_vectors(machine, n: int, n_classes: int) -> np.ndarray:
-    """One column of dual coefficients (n) per pair of classes; libsvm keeps, for the support
-    vectors of class i, their coefficients against the other classes in n_classes - 1 rows."""
-    if n_classes <= 2:
-        single = np.zeros((n, 1))
-        single[machine.support_, 0] = machine.dual_coef_[0]
-        return single
-    ends = np.cumsum(machine.n_support_)
-    parts = [slice(end - size, end) for end, size in zip(ends, machine.n_support_, strict=True)]
+    """One column of dual coefficients (n) per pair of classes.
+
+    libsvm keeps, for the support vectors of class i, their coefficients against the other classes
+    in n_classes - 1 rows; those of two classes, or of a regression, are one row.
+    """
+    n_rows = len(machine.dual_coef_)
+    whole = np.zeros((n_rows, n))
+    whole[:, machine.support_] = machine.dual_coef_
+    if n_rows == 1:
+        return whole.T
+    class_of = np.full(n, -1)
+    class_of[machine.support_] = np.repeat(np.arange(n_classes), machine.n_support_)
     vectors = []
     for i in range(n_classes):
         for j in range(i + 1, n_classes):
-            vector = np.zeros(n)
-            vector[machine.support_[parts[i]]] = machine.dual_coef_[j - 1, parts[i]]
-            vector[machine.support_[parts[j]]] = machine.dual_coef_[i, parts[j]]
-            vectors.append(vector)
+            of_j = np.where(class_of == j, whole[i], 0.0)
+            vectors.append(np.where(class_of == i, whole[j - 1], of_j))
     return np.column_stack(vectors)
