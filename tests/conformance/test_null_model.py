@@ -115,3 +115,44 @@ def test_the_null_model_of_a_problem_without_free_rows_is_evaluated_from_the_tar
     expected = -X.T @ Y / 20
     np.testing.assert_allclose(problem.evaluate(np.zeros((6, 3))).gradient, expected, atol=1e-14)
     np.testing.assert_allclose(problem.with_alpha(0.2).null_gradient, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_another_penalty_keeps_what_is_about_the_data_and_no_null_model_of_other_free_rows(r):
+    case = Case(r=r, n=40, d=6)
+    problem = case.problem
+    problem.evaluate(problem.null_point)
+    assert problem.alpha_max() > 0  # both compute all that is kept
+    assert problem.sample_curvatures.all()
+    freed = np.append(np.ones(6), 0.0)
+    freed[2] = 0.0
+    other = problem.with_penalty(problem.penalty.with_factors(freed))
+    fresh = PenalisedProblem(problem.design, problem.Y, problem.loss, other.penalty, True)
+    np.testing.assert_array_equal(other.null_point, fresh.null_point)
+    assert other.null_point[2].any()
+    assert other.residual_scale == fresh.residual_scale
+    assert other.alpha_max() == fresh.alpha_max()
+    weaker = problem.with_alpha(0.5)
+    assert weaker.null_point is problem.null_point
+    assert weaker.sample_curvatures is problem.sample_curvatures
+
+
+def test_a_constraint_has_no_alpha_and_says_so():
+    limited = Case().problem.with_limit(3)
+    for ask in (limited.alpha_max, lambda: limited.with_alpha(1.0), lambda: limited.penalty.alpha):
+        with pytest.raises(ValueError, match=r"strength alpha, got Cardinality, a constraint; use"):
+            ask()
+
+
+def test_problems_are_equal_by_value():
+    case = Case(weighted=True, factored=True)
+    problem = case.problem
+    same = PenalisedProblem(
+        problem.design, problem.Y.copy(), problem.loss, problem.penalty, problem.has_constant
+    )
+    assert problem == same
+    assert problem != problem.with_alpha(2 * case.alpha)
+    assert problem != problem.with_limit(3)
+    W = problem.null_point
+    assert problem.evaluate(W) == same.evaluate(W)
+    assert problem.evaluate(W) != problem.evaluate(W + 1)

@@ -1,23 +1,54 @@
 """Every penalty against its definition: prox by search, majorizer, certificate, alpha_max.
 
-A new penalty is one line in PENALTIES and one in SIZE and DUAL, the norm of its rows.
+A new penalty is one line in PENALTIES and one in DEFINITIONS: norm, dual norm, and phi.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conformance.plain import norms
+from examples.group_mcp import GroupMCP
+from scipy.integrate import quad
 
-from rowsparse.penalties import L2p, LpInf
+from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import Cardinality, L2p, LpInf
+from rowsparse.solvers.penalised.model import GramModel, SampleModel
 
 D, C = 7, 3
 FACTORS = np.array([1.0, 0.3, 0.0, 2.0, np.inf, 1.0, 5.0])
 POWERS = (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 1.0)
-PENALTIES = {f"{kind.__name__} p={p:.3g}": kind(p=p) for kind in (L2p, LpInf) for p in POWERS}
-SIZE = {L2p: lambda w: np.linalg.norm(w), LpInf: lambda w: np.abs(w).max()}
-DUAL = {L2p: lambda g: np.linalg.norm(g), LpInf: lambda g: np.abs(g).sum()}
-HAS_WEIGHTS = {
-    name: penalty for name, penalty in PENALTIES.items() if penalty.p > 0 and penalty.reweightable
+PENALTIES = {
+    **{f"L2p p={p:.3g}": L2p(p=p) for p in POWERS},
+    **{f"LpInf p={p:.3g}": LpInf(p=p) for p in POWERS},
+    "GroupMCP gamma=0.12": GroupMCP(gamma=0.12),
+    "GroupMCP gamma=1.5": GroupMCP(gamma=1.5),
 }
+
+
+def mcp(penalty, t):
+    """By its slope, which falls from one to zero at gamma."""
+    return quad(lambda s: 1 - s / penalty.gamma, 0, min(t, penalty.gamma), epsabs=0, epsrel=1e-13)[
+        0
+    ]
+
+
+def power(penalty, t):
+    return t**penalty.p if t > 0 else 0.0
+
+
+DEFINITIONS = {
+    L2p: (np.linalg.norm, np.linalg.norm, power),
+    LpInf: (lambda w: np.abs(w).max(), lambda g: np.abs(g).sum(), power),
+    GroupMCP: (np.linalg.norm, np.linalg.norm, mcp),
+}
+REWEIGHTED = {name: p for name, p in PENALTIES.items() if p.reweighting_refusal is None}
+EUCLIDEAN = [name for name, p in PENALTIES.items() if type(p) is not LpInf]
+
+
+def at(penalty, alpha, factors=None):
+    """The penalty at another strength and with other factors."""
+    return replace(penalty, alpha=alpha, factors=factors)
 
 
 @pytest.fixture(params=PENALTIES)
@@ -25,15 +56,15 @@ def penalty(request):
     return PENALTIES[request.param]
 
 
-@pytest.fixture(params=HAS_WEIGHTS)
+@pytest.fixture(params=REWEIGHTED)
 def reweighted(request):
-    return HAS_WEIGHTS[request.param]
+    return REWEIGHTED[request.param]
 
 
 @pytest.fixture(params=[None, FACTORS], ids=["equal", "factors"])
 def weighed(request, penalty):
     """The penalty at a strength, with and without factors of its own for every row."""
-    return type(penalty)(0.4, request.param, p=penalty.p)
+    return at(penalty, 0.4, request.param)
 
 
 def rows(seed=0, d=D, c=C):
@@ -59,8 +90,8 @@ def value_of_row(penalty, j, row):
 def test_value_is_the_documented_sum(weighed):
     W = allowed(weighed, rows())
     f = np.ones(D) if weighed.factors is None else FACTORS
-    size = SIZE[type(weighed)]
-    total = sum(0.4 * f[j] * size(w) ** weighed.p for j, w in enumerate(W) if np.any(w != 0))
+    size, _, phi = DEFINITIONS[type(weighed)]
+    total = sum(0.4 * f[j] * phi(weighed, size(w)) for j, w in enumerate(W) if np.any(w != 0))
     assert weighed.value(W) == pytest.approx(total, rel=1e-14)
 
 
@@ -104,8 +135,9 @@ def test_convex_flag_is_that_of_the_midpoint_inequality(penalty):
 def test_sizes_are_the_norm_and_dual_sizes_its_dual(penalty):
     W, G = rows(), rows(1)
     sizes, duals = penalty.sizes(W), penalty.dual_sizes(G)
-    np.testing.assert_allclose(sizes, [SIZE[type(penalty)](w) for w in W], rtol=1e-14)
-    np.testing.assert_allclose(duals, [DUAL[type(penalty)](g) for g in G], rtol=1e-14)
+    size, dual, _ = DEFINITIONS[type(penalty)]
+    np.testing.assert_allclose(sizes, [size(w) for w in W], rtol=1e-14)
+    np.testing.assert_allclose(duals, [dual(g) for g in G], rtol=1e-14)
     assert (np.abs(np.einsum("ij,ij->i", W, G)) <= sizes * duals * (1 + 1e-14)).all()
 
 
@@ -117,6 +149,19 @@ def test_dphi_is_the_slope_of_phi(penalty):
     h = 1e-5 * t
     slope = (penalty.phi(t + h) - penalty.phi(t - h)) / (2 * h)
     np.testing.assert_allclose(penalty.dphi(t), slope, rtol=1e-8, atol=1e-9)
+
+
+def test_d2phi_is_the_slope_of_dphi(penalty):
+    t = np.geomspace(1e-3, 1e3, 40)
+    h = 1e-5 * t
+    slope = (penalty.dphi(t + h) - penalty.dphi(t - h)) / (2 * h)
+    np.testing.assert_allclose(penalty.d2phi(t), slope, rtol=1e-7, atol=1e-9)
+
+
+def test_lost_curvature_is_relative_to_the_slope(penalty):
+    t = np.geomspace(1e-3, 1e3, 40)
+    along, across = penalty.d2phi(t), penalty.dphi(t) / t
+    np.testing.assert_allclose(across * (1 - penalty.lost_curvature(t)), along, atol=1e-12)
 
 
 def test_phi_is_zero_at_zero_and_grows(penalty):
@@ -155,7 +200,7 @@ def test_nothing_around_or_along_a_row_is_lower_than_its_prox(weighed, step):
 @pytest.mark.parametrize("name", [name for name in PENALTIES if PENALTIES[name].convex])
 def test_three_point_inequality_holds_for_convex_penalties(name, factors):
     """f(v) + 1/2 |v - w|**2 >= f(u) + 1/2 |u - w|**2 + 1/2 |v - u|**2 for u = prox(w)."""
-    weighed = type(PENALTIES[name])(0.4, factors, p=PENALTIES[name].p)
+    weighed = at(PENALTIES[name], 0.4, factors)
     rng = np.random.default_rng(2)
     W = rows()
     U = weighed.prox(W, 1.0)
@@ -167,10 +212,10 @@ def test_three_point_inequality_holds_for_convex_penalties(name, factors):
 
 
 @pytest.mark.parametrize("factors", [None, FACTORS], ids=["equal", "factors"])
-@pytest.mark.parametrize("name", [name for name in PENALTIES if PENALTIES[name].reweightable])
+@pytest.mark.parametrize("name", EUCLIDEAN)
 def test_prox_of_euclidean_norms_keeps_directions(name, factors):
     W = rows()
-    U = type(PENALTIES[name])(0.4, factors, p=PENALTIES[name].p).prox(W, 0.05)
+    U = at(PENALTIES[name], 0.4, factors).prox(W, 0.05)
     np.testing.assert_allclose(U * norms(W)[:, None], W * norms(U)[:, None], atol=1e-14)
 
 
@@ -249,34 +294,35 @@ def test_a_row_without_curvature_has_no_violation(weighed):
     assert np.isfinite(scores).all()
 
 
-# -- weights --------------------------------------------------------------------------------------
+# -- the quadratic above --------------------------------------------------------------------------
 
 
 def smoothed_value(penalty, W, smoothing):
-    sizes = np.sqrt(norms(W) ** 2 + smoothing**2)
-    return float(np.sum(0.4 * sizes**penalty.p))
+    phi = DEFINITIONS[type(penalty)][2]
+    return sum(0.4 * phi(penalty, t) for t in np.sqrt(norms(W) ** 2 + smoothing**2))
 
 
 @pytest.mark.parametrize("smoothing", [1e-3, 0.1, 1.0])
-def test_weights_majorise(reweighted, smoothing):
+def test_the_quadratic_majorises(reweighted, smoothing):
     """The quadratic touches the smoothed penalty at W and lies above it everywhere."""
     penalty = reweighted.with_alpha(0.4)
     rng = np.random.default_rng(5)
     W = rows()
-    q = penalty.weights(W, smoothing)
+    q = penalty.quadratic_above(W, smoothing)
     assert np.isfinite(q).all()
     at_W = smoothed_value(penalty, W, smoothing)
+    assert penalty.smoothed_value(W, smoothing) == pytest.approx(at_W, rel=1e-12)
     for size in (1e-4, 0.01, 0.3, 1.0, 10.0):
         V = W + size * rng.standard_normal(W.shape)
         quadratic = at_W + 0.5 * float(q @ (norms(V) ** 2 - norms(W) ** 2))
         assert smoothed_value(penalty, V, smoothing) <= quadratic + 1e-12 * (1 + abs(quadratic))
 
 
-def test_weights_have_the_slope_of_the_penalty(reweighted):
+def test_the_quadratic_has_the_slope_of_the_penalty(reweighted):
     """Touching means equal gradients: q_j w_j is the gradient of the penalty."""
     penalty = reweighted.with_alpha(0.4)
     W = np.delete(rows(), 1, axis=0)
-    q = penalty.weights(W)
+    q = penalty.quadratic_above(W)
     for j, w in enumerate(W):
         for k in range(C):
             h = np.zeros_like(W)
@@ -285,10 +331,11 @@ def test_weights_have_the_slope_of_the_penalty(reweighted):
             assert q[j] * w[k] == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
-def test_weights_follow_the_factors(reweighted):
-    penalty = type(reweighted)(0.4, FACTORS, p=reweighted.p)
-    q, plain = penalty.weights(rows(), 0.1), reweighted.with_alpha(0.4).weights(rows(), 0.1)
-    np.testing.assert_allclose(q, plain * FACTORS, rtol=1e-14)
+def test_the_quadratic_follows_the_factors(reweighted):
+    q = at(reweighted, 0.4, FACTORS).quadratic_above(rows(), 0.1)
+    plain = at(reweighted, 0.4).quadratic_above(rows(), 0.1)
+    counted = np.isfinite(FACTORS)
+    np.testing.assert_allclose(q[counted], plain[counted] * FACTORS[counted], rtol=1e-14)
     assert q[2] == 0.0
     assert q[4] == np.inf
 
@@ -300,7 +347,7 @@ def test_weights_follow_the_factors(reweighted):
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_alpha_max_from_both_sides(penalty, factors, scale):
     L, G = np.linspace(0.5, 3, D), scale * rows(6)
-    penalty = type(penalty)(1.0, factors, p=penalty.p)
+    penalty = at(penalty, 1.0, factors)
     top = penalty.alpha_max(G, L)
     W = np.zeros((D, C))
     penalised = ~penalty.free(D)
@@ -314,11 +361,11 @@ def test_alpha_max_looks_only_at_rows_that_could_enter(penalty):
     G, L = rows(6), np.ones(D)
     G[2] = G[4] = G[6] = 1e9  # free, excluded, and without curvature
     L[6] = 0.0
-    some = type(penalty)(1.0, FACTORS, p=penalty.p)
-    others = type(penalty)(1.0, FACTORS[[0, 1, 3, 5]], p=penalty.p)
+    some = at(penalty, 1.0, FACTORS)
+    others = at(penalty, 1.0, FACTORS[[0, 1, 3, 5]])
     rest = np.array([0, 1, 3, 5])
     assert some.alpha_max(G, L) == pytest.approx(others.alpha_max(G[rest], L[rest]), rel=1e-14)
-    assert type(penalty)(1.0, np.zeros(D), p=penalty.p).alpha_max(G, L) == 0.0
+    assert at(penalty, 1.0, np.zeros(D)).alpha_max(G, L) == 0.0
 
 
 def test_a_penalty_is_a_value(weighed):
@@ -328,3 +375,67 @@ def test_a_penalty_is_a_value(weighed):
         before = weighed.factors.copy()
         weighed.take(np.array([0])).prox(np.ones((1, C)), 1.0)
         np.testing.assert_array_equal(weighed.factors, before)
+
+
+def test_equal_by_value(weighed):
+    factors = None if weighed.factors is None else weighed.factors.copy()
+    assert weighed == at(weighed, 0.4, factors)
+    assert weighed != at(weighed, 0.5, factors)
+    assert weighed != at(weighed, 0.4, np.arange(1.0, D + 1))
+    assert weighed != Cardinality(3, factors)
+    assert Cardinality(3, FACTORS) == Cardinality(3, FACTORS.copy())
+    assert Cardinality(3, FACTORS) != Cardinality(2, FACTORS)
+
+
+# -- sweeps and Newton steps ----------------------------------------------------------------------
+
+
+def models(seed=0, n=20):
+    """The squared loss of the same data as a Gram matrix and as samples."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, D)) * np.sqrt(1 / n)
+    Y = X @ rows(seed) + 0.1 * rng.standard_normal((n, C))
+    loss = ResidualLoss(2.0)
+    yield GramModel(X.T @ X / n, np.zeros((D, C)), -X.T @ Y / n)
+    yield SampleModel(X, np.zeros((D, C)), -Y, loss, lambda h: h)
+
+
+def swept(penalty, model):
+    """Every row minimised over in turn, by the prox that the other tests have checked."""
+    W, Q = model.W.copy(), model.gradient().copy()
+    G = model.X.T @ model.X / len(model.X) if isinstance(model, SampleModel) else model.G
+    for j in range(D):
+        L = G[j, j]
+        new = penalty.take(np.array([j])).prox(W[j : j + 1] - Q[j] / L, 1 / L)[0]
+        Q += np.outer(G[:, j], new - W[j])
+        W[j] = new
+    return W, Q
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-3])
+def test_a_sweep_minimises_over_one_row_after_the_other(weighed, alpha):
+    penalty = weighed.with_alpha(alpha)
+    for model in models():
+        for _ in range(3):
+            W, Q = swept(penalty, model)
+            before = model.W.copy()
+            moved = model.sweep(penalty, np.arange(D), 1, 0.0)
+            np.testing.assert_allclose(model.W, W, atol=1e-12)
+            np.testing.assert_allclose(model.gradient(), Q, atol=1e-12)
+            assert moved == pytest.approx((np.sqrt(model.curvatures) * norms(W - before)).max())
+
+
+@pytest.mark.parametrize("alpha", [1e-5, 1e-3])
+def test_newton_steps_lower_the_objective_and_end_at_stationary_rows(weighed, alpha):
+    """Of the rows that sweeps have left nonzero; which rows are zero is not theirs to say."""
+    penalty = weighed.with_alpha(alpha)
+    for model in models():
+        model.sweep(penalty, np.arange(D), 3, 0.0)
+        before = model.loss_value() + penalty.value(model.W)
+        for _ in range(5):
+            penalty.newton(model, 1e-12, finishing=False)
+        after = model.loss_value() + penalty.value(model.W)
+        assert after <= before
+        kept = norms(model.W) > 0
+        scores = penalty.violation(model.W, model.gradient(), model.metric)
+        assert scores[kept].max(initial=0.0) <= 1e-7

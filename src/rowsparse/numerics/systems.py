@@ -2,7 +2,7 @@ r"""Systems with a positive definite matrix, and ridge regression in the smaller
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -140,3 +140,38 @@ def _ridge_by_samples(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -
     W = inverse[:, None] * X.rmatmul(Theta - through_F @ beta)
     W[free] = beta
     return W
+
+
+def conjugate_gradients(
+    times: Callable[[np.ndarray], np.ndarray],
+    precondition: Callable[[np.ndarray], np.ndarray],
+    B: np.ndarray,
+    accuracy: float,
+    max_steps: int,
+) -> np.ndarray:
+    """D with ``times(D)`` near B; where the matrix is not positive, a direction of descent.
+
+    Ends when the residual, in the norm of the preconditioner, is ``accuracy`` times the first one,
+    after ``max_steps``, or at a direction without positive curvature.
+    """
+    D = np.zeros_like(B)
+    residual = B
+    z = precondition(residual)
+    direction = z
+    rz = float(np.vdot(residual, z))
+    target = accuracy**2 * rz
+    for _ in range(max_steps):
+        Hd = times(direction)
+        curvature = float(np.vdot(direction, Hd))
+        if curvature <= 1e-14 * rz:
+            return D if D.any() else direction
+        step = rz / curvature
+        D = D + step * direction
+        residual = residual - step * Hd
+        z = precondition(residual)
+        before = rz
+        rz = float(np.vdot(residual, z))
+        if rz <= target:
+            break
+        direction = z + (rz / before) * direction
+    return D

@@ -1,28 +1,79 @@
-"""The contract of a penalty, and what every function of row norms shares.
+"""The contract of a penalty, and what all functions of single rows share.
 
-A penalty is ``sum_j strength_j phi(size of w_j)`` with ``strength_j = alpha * factors_j``: a factor
-of 0 leaves a row free (always in), infinity keeps it out. ``RowPenalty`` is that for any norm of
-the rows as their size; ``RowNormPenalty`` for the Euclidean one, where four scalar functions are
-enough. Everything else, the zero row included, is decided here once.
+``Penalty`` is all that problems and solvers ask. Most penalties are a ``RowPenalty``,
+
+    sum_j strength_j phi(size of w_j),      strength_j = alpha * factors_j,
+
+where a factor of 0 leaves a row free (always in) and infinity keeps it out. Which norm is the size
+of a row, and which function phi, is the penalty's own; everything that follows from them, the zero
+row included, is decided here once. ``RowNormPenalty`` does the same for Euclidean norms.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from ..numerics.rows import nonzero_rows, row_norms
+from ..values import ByValue
 
-P = TypeVar("P", bound="RowPenalty")
+Solve = Callable[[np.ndarray], np.ndarray]
 
 
-class Penalty(ABC):
-    """A function of the rows of W; ``factors`` None means one for every row."""
+class LocalModel(Protocol):
+    """The loss on a working set of rows, as a Newton step sees it.
+
+    ``W`` are the rows; ``curvatures`` those of a quadratic above the loss along each of them,
+    ``metric`` those in which the violation is measured.
+    """
+
+    W: np.ndarray
+    curvatures: np.ndarray
+    metric: np.ndarray
+    support: np.ndarray  # the rows in focus
+    rounding: float  # of what ``along`` returns
+
+    def gradient(self) -> np.ndarray:
+        """Of the loss, in all rows."""
+
+    def focus(self, support: np.ndarray) -> None:
+        """Prepare Newton steps on the named rows; what follows is about these."""
+
+    def gram(self) -> np.ndarray:
+        """The Hessian of a quadratic above the loss, the same for every output."""
+
+    def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
+        """The loss's Hessian (``undamped`` = 1), or that of the quadratic above it (0)."""
+
+    def preconditioner(self, diagonal: np.ndarray) -> Solve:
+        """Solves with ``gram() + diag(diagonal)``, for all outputs."""
+
+    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
+        """Solves with that matrix restricted to multiples of one direction per row; None where
+        such a system would be too large."""
+
+    def newton_flops(self, n_rows: int) -> float:
+        """Operations of a Newton step on so many rows."""
+
+    def along(self, D: np.ndarray) -> float:
+        """The change of the loss from W to W + D."""
+
+    def move(self, D: np.ndarray) -> None:
+        """W += D, after ``along(D)``."""
+
+
+class Penalty(ByValue, ABC):
+    """A function of the rows of W; ``factors`` None means one for every row.
+
+    Subclasses are frozen dataclasses with ``eq=False``: penalties are equal by value.
+    """
 
     factors: np.ndarray | None
+    starts: ClassVar[tuple[str, ...]] = ("zero",)  # that a non-convex problem is worth trying from
 
     @property
     @abstractmethod
@@ -60,26 +111,131 @@ class Penalty(ABC):
         """Rows that stay zero."""
         return np.zeros(n_rows, bool) if self.factors is None else np.isinf(self.factors)
 
+    def take(self, rows: np.ndarray) -> Self:
+        """The penalty of the named rows only."""
+        return self if self.factors is None else self.with_factors(self.factors[rows])
 
-@dataclass(frozen=True)
+    @abstractmethod
+    def with_factors(self, factors: np.ndarray) -> Self:
+        """The same penalty with other factors."""
+
+    # What only a penalty with a strength has; a constraint refuses it.
+
+    @property
+    def alpha(self) -> float:
+        """The strength of a row whose factor is one."""
+        raise self._no_strength()
+
+    def with_alpha(self, alpha: float) -> Self:
+        """The same penalty at another strength."""
+        raise self._no_strength()
+
+    def strength(self, n_rows: int) -> np.ndarray:
+        """alpha times the factor of every row; 0 * inf is a row kept out."""
+        raise self._no_strength()
+
+    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
+        """The dual norm of every row: its largest inner product with rows of size one."""
+        raise self._no_strength()
+
+    def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
+        """The smallest alpha at which no single row leaves zero, given the gradient there."""
+        raise self._no_strength()
+
+    def sweep_gram(
+        self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,
+        tol: float,
+    ) -> float:  # fmt: skip
+        """Minimise over one of the named rows after the other, for ``1/2 tr(W'GW)`` plus a linear
+        function with gradient Q at W; W and Q (m x c, Fortran order) change in place.
+
+        Ends after ``n_sweeps``, or when a sweep moves no row by more than ``tol`` in the scale
+        ``sqrt(G_jj) |dw_j|``; returns that largest move of the last sweep.
+        """
+        raise self._no_strength()
+
+    def sweep_samples(
+        self, X: np.ndarray, E: np.ndarray, W: np.ndarray, curvatures: np.ndarray,
+        rows: np.ndarray, n_sweeps: int, tol: float,
+    ) -> float:  # fmt: skip
+        """The same for ``1/2 |E|**2``, E = X W - Y: W and E change in place, and the curvatures
+        are the squared norms of the columns of X."""
+        raise self._no_strength()
+
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+        """Newton steps on the nonzero rows, where the penalty is smooth; none unless overridden.
+
+        ``finishing`` says that the point is nearly right and only digits are missing.
+        """
+
+    def newton_flops(self, model: LocalModel, n_rows: int) -> float:
+        """Operations of such a step on so many rows: sweeps before it take a share of them."""
+        return model.newton_flops(n_rows)
+
+    def _no_strength(self) -> ValueError:
+        kind = type(self).__name__
+        return ValueError(
+            f"Expected a penalty with a strength alpha, got {kind}, a constraint; "
+            "use L2p or LpInf, or a solver for at most k rows."
+        )
+
+    # Relatives of a penalty from which a non-convex problem may be started.
+
+    def relaxed(self, share: float) -> Self | None:
+        """A penalty on the way from the convex relative (share 0) to this one (share 1); None
+        where there is no such way."""
+        return None
+
+    @property
+    def reweighting_refusal(self) -> str | None:
+        """Why no quadratic in the rows lies above the penalty and touches it; None if one does."""
+        return f"no quadratic lies above {type(self).__name__} and touches it"
+
+    def reweightable_relative(self) -> Self | None:
+        """This penalty or one like it with such a quadratic; None where there is none."""
+        return self if self.reweighting_refusal is None else None
+
+    def quadratic_above(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
+        """The q_j of the quadratic ``1/2 sum_j q_j |w_j|**2`` that (up to a constant) touches the
+        smoothed penalty at W and lies above it."""
+        raise ValueError(f"Expected a penalty for reweighting: {self.reweighting_refusal}.")
+
+    def smoothed_value(self, W: np.ndarray, smoothing: float) -> float:
+        """The penalty of rows of size ``sqrt(|w_j|**2 + smoothing**2)``, excluded ones left out."""
+        raise ValueError(f"Expected a penalty for reweighting: {self.reweighting_refusal}.")
+
+
+@dataclass(frozen=True, eq=False)
 class RowPenalty(Penalty):
-    """``alpha * sum_j factors_j phi(size(w_j))``, where phi(t) = t**p and size is a norm."""
+    """``alpha * sum_j factors_j phi(size(w_j))``, where phi grows from 0 and size is a norm."""
 
     alpha: float = 1.0
     factors: np.ndarray | None = None  # None: all ones
-    p: float = 1.0
-
-    clipped: ClassVar[bool] = False  # the prox clips a row at one level, else it keeps directions
-    reweightable: ClassVar[bool] = False  # some quadratic in W touches it and lies above it
-    starts: ClassVar[tuple[str, ...]] = ("zero", "ridge", "convex")  # worth trying for p < 1
 
     @abstractmethod
     def sizes(self, W: np.ndarray) -> np.ndarray:
         """The norm of every row that is penalised."""
 
     @abstractmethod
-    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
-        """Its dual norm: the largest inner product of a row with rows of size one."""
+    def dual_sizes(self, G: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def phi(self, t: np.ndarray) -> np.ndarray:
+        """The penalty of rows of size t >= 0 and strength one."""
+
+    @abstractmethod
+    def dphi(self, t: np.ndarray) -> np.ndarray:
+        """The derivative of phi at t > 0."""
+
+    @abstractmethod
+    def d2phi(self, t: np.ndarray) -> np.ndarray:
+        """The second derivative of phi at t > 0."""
+
+    def lost_curvature(self, t: np.ndarray) -> np.ndarray:
+        """``1 - t phi''(t) / phi'(t)``: what the curvature along a row lacks of phi'(t)/t, the one
+        across it; zero where phi is flat."""
+        slope = self.dphi(t)
+        return np.divide(slope - t * self.d2phi(t), slope, out=np.zeros_like(t), where=slope > 0)
 
     @abstractmethod
     def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
@@ -90,37 +246,23 @@ class RowPenalty(Penalty):
     def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
         """The smallest rho per row at which ``prox_rows`` is zero."""
 
-    def phi(self, t: np.ndarray) -> np.ndarray:
-        """``t**p`` for sizes t >= 0; p = 0 counts the positive ones."""
-        return np.where(t > 0, t**self.p, 0.0)
-
-    def dphi(self, t: np.ndarray) -> np.ndarray:
-        """The derivative of phi."""
-        with np.errstate(divide="ignore"):  # infinite at zero for p < 1
-            return self.p * t ** (self.p - 1)
-
-    @property
-    def convex(self) -> bool:
-        """Whether phi is convex."""
-        return self.p == 1
-
-    def with_alpha(self: P, alpha: float) -> P:
-        """The same penalty at another strength."""
+    def with_alpha(self, alpha: float) -> Self:
         return replace(self, alpha=alpha)
 
-    def take(self: P, rows: np.ndarray) -> P:
-        """The penalty of the named rows only."""
-        return self if self.factors is None else replace(self, factors=self.factors[rows])
+    def with_factors(self, factors: np.ndarray) -> Self:
+        return replace(self, factors=factors)
 
     def strength(self, n_rows: int) -> np.ndarray:
-        """alpha times the factor of every row; 0 * inf is a row kept out."""
+        return self._scaled_strength(n_rows, 1.0)
+
+    def _scaled_strength(self, n_rows: int, step: np.ndarray | float) -> np.ndarray:
+        """Per row, step times strength; a step of zero never frees an excluded row."""
         if self.factors is None:
-            return np.full(n_rows, float(self.alpha))
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(self.factors), np.inf, self.alpha * self.factors)
+            return np.full(n_rows, self.alpha * step)
+        with np.errstate(invalid="ignore"):  # 0 * inf
+            return np.where(np.isinf(self.factors), np.inf, step * self.alpha * self.factors)
 
     def value(self, W: np.ndarray) -> float:
-        """The penalty of W; infinite if an excluded row is not zero."""
         used = np.flatnonzero(nonzero_rows(W))  # mostly few
         return float(np.sum(self.strength(len(W))[used] * self.phi(self.sizes(W[used]))))
 
@@ -128,84 +270,68 @@ class RowPenalty(Penalty):
         """Row-wise argmin of ``1/2 |u - w_j|**2 + step_j strength_j phi(size(u))``."""
         return self.prox_rows(W, self._scaled_strength(len(W), step))
 
-    def _scaled_strength(self, n_rows: int, step: np.ndarray | float) -> np.ndarray:
-        """Per row, step times strength; a step of zero never frees an excluded row."""
-        if self.factors is None:
-            return np.full(n_rows, self.alpha * step)
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(self.factors), np.inf, step * self.alpha * self.factors)
-
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """Per row, ``sqrt(L_j) |w_j - prox(w_j - g_j/L_j, strength_j/L_j)|``.
 
-        G is the gradient of the smooth part, L its curvature along each row; a row without
-        curvature (a constant column) cannot be improved and has violation zero.
+        A row without curvature (a constant column) cannot be improved and has violation zero.
         """
         curved = L > 0
         step = np.divide(1.0, L, out=np.zeros_like(L), where=curved)
         moved = self.prox(W - G * step[:, None], step)
         return np.where(curved, np.sqrt(L) * row_norms(W - moved), 0.0)
 
-    def weights(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
-        """Row weights of a quadratic that touches the penalty at W and lies above it."""
-        raise TypeError(f"{type(self).__name__} has no quadratic majorizer.")
-
     def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
-        """The smallest alpha at which no single row leaves zero, given the gradient there."""
         factors = np.ones(len(G0)) if self.factors is None else self.factors
         used = (L > 0) & (factors > 0) & np.isfinite(factors)
         if not used.any():
             return 0.0
-        L, factors = L[used], factors[used]
-        needed = L * self.strength_to_remove(G0[used] / L[:, None]) / factors
+        L = L[used]
+        needed = L * self.strength_to_remove(G0[used] / L[:, None]) / factors[used]
         # the last digits of a gradient depend on how it was summed: keep the zero at alpha_max
         return float(needed.max()) * (1 + 1e-12)
 
+    def sweep_gram(
+        self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,
+        tol: float,
+    ) -> float:  # fmt: skip
+        def move(j: int, change: np.ndarray) -> None:
+            Q[:] += np.outer(G[:, j], change)
 
-@dataclass(frozen=True)
-class RowNormPenalty(RowPenalty):
-    """A function of the Euclidean norms of the rows, which keeps their directions."""
+        return self._sweep(W, G.diagonal(), lambda j: Q[j], move, rows, n_sweeps, tol)
 
-    reweightable: ClassVar[bool] = True
-    starts: ClassVar[tuple[str, ...]] = ("zero", "irls", "convex")
+    def sweep_samples(
+        self, X: np.ndarray, E: np.ndarray, W: np.ndarray, curvatures: np.ndarray,
+        rows: np.ndarray, n_sweeps: int, tol: float,
+    ) -> float:  # fmt: skip
+        def move(j: int, change: np.ndarray) -> None:
+            E[:] += np.outer(X[:, j], change)
 
-    @abstractmethod
-    def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
-        """argmin over t >= 0 of ``1/2 (t - z)**2 + rho phi(t)``, globally; ties go to zero."""
+        return self._sweep(W, curvatures, lambda j: X[:, j] @ E, move, rows, n_sweeps, tol)
 
-    @abstractmethod
-    def strength_to_zero(self, z: np.ndarray) -> np.ndarray:
-        """The smallest rho with ``shrink(z, rho) == 0``."""
-
-    def sizes(self, W: np.ndarray) -> np.ndarray:
-        return row_norms(W)
-
-    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
-        return row_norms(G)
-
-    def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
-        norms = row_norms(Z)
-        shrunk = self.shrink(norms, rho)
-        factors = np.divide(shrunk, norms, out=np.zeros_like(norms), where=norms > 0)
-        return Z * factors[:, None]
-
-    def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
-        """As above, and quicker: a zero row, and most are, moves by its shrunk norm."""
-        curved = L > 0
-        step = np.divide(1.0, L, out=np.zeros_like(L), where=curved)
-        Z = W - G * step[:, None]
-        norms = row_norms(Z)
-        moves = self.shrink(norms, self._scaled_strength(len(W), step))
-        used = np.flatnonzero(nonzero_rows(W))
-        factors = moves[used] / np.where(norms[used] > 0, norms[used], 1.0)
-        moves[used] = row_norms(W[used] - Z[used] * factors[:, None])
-        return np.where(curved, np.sqrt(L) * moves, 0.0)
-
-    def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
-        return self.strength_to_zero(row_norms(Z))
-
-    def weights(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
-        """Row weights q of the quadratic ``1/2 sum_j q_j |w_j|**2`` that touches the penalty at W
-        and lies above it: ``strength_j phi'(t_j) / t_j``, ``t_j**2 = |w_j|**2 + smoothing**2``."""
-        norms = np.sqrt(row_norms(W) ** 2 + smoothing**2)
-        return self.strength(len(W)) * self.dphi(norms) / norms
+    def _sweep(
+        self,
+        W: np.ndarray,
+        curvatures: np.ndarray,
+        gradient: Callable[[int], np.ndarray],
+        move: Callable[[int, np.ndarray], None],
+        rows: np.ndarray,
+        n_sweeps: int,
+        tol: float,
+    ) -> float:
+        """Row by row in plain NumPy; a penalty that is used on many rows brings a compiled one."""
+        strength = self.strength(len(W))
+        curved = rows[curvatures[rows] > 0]
+        largest = 0.0
+        for _ in range(n_sweeps):
+            largest = 0.0
+            for j in curved:
+                L = curvatures[j]
+                target = W[j] - gradient(j) / L
+                change = self.prox_rows(target[None], strength[j : j + 1] / L)[0] - W[j]
+                if change.any():
+                    W[j] += change
+                    move(j, change)
+                    largest = max(largest, float(np.sqrt(L) * np.linalg.norm(change)))
+            if largest <= tol:
+                break
+        return largest

@@ -10,10 +10,11 @@ from ..numerics.rows import largest, nonzero_rows, row_norms
 from .base import Penalty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cardinality(Penalty):
     """0 where at most k rows with a factor other than 0 are nonzero, infinite elsewhere.
 
+    It has no strength: ``alpha``, ``alpha_max`` and the like refuse with a sentence.
     A row with factor 0 (the intercept, a feature that is always in) is free and not counted; one
     with factor infinity stays zero; other factors mean nothing to a constraint.
     """
@@ -33,20 +34,20 @@ class Cardinality(Penalty):
     def any_metric(self) -> bool:
         return True  # with the other rows held, an allowed row is unconstrained
 
-    def take(self, rows: np.ndarray) -> Cardinality:
-        """The constraint on the named rows only."""
-        return self if self.factors is None else replace(self, factors=self.factors[rows])
+    def with_factors(self, factors: np.ndarray) -> Cardinality:
+        return replace(self, factors=factors)
 
     def counted(self, n_rows: int) -> np.ndarray:
         """Rows that may be nonzero and count."""
         return ~(self.free(n_rows) | self.excluded(n_rows))
 
     def value(self, W: np.ndarray) -> float:
-        used, n_rows = nonzero_rows(W), len(W)
-        outside = np.any(used & self.excluded(n_rows))
-        return np.inf if outside or np.sum(used & self.counted(n_rows)) > self.k else 0.0
+        used = nonzero_rows(W)
+        outside = np.any(used & self.excluded(len(W)))
+        too_many = np.sum(used & self.counted(len(W))) > self.k
+        return np.inf if outside or too_many else 0.0
 
-    def prox(self, W: np.ndarray, step: np.ndarray | float = 1.0) -> np.ndarray:
+    def prox(self, W: np.ndarray, step: np.ndarray | float) -> np.ndarray:
         """The projection: free rows and the k largest others stay, ties to the lower index.
 
         A constraint has no strength, so the step does not matter.
@@ -60,7 +61,8 @@ class Cardinality(Penalty):
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """``|g_j| / sqrt(L_j)`` for the rows that may change while all others are held: the free
         and nonzero ones, and every allowed row while there are fewer than k."""
-        used, counted = nonzero_rows(W), self.counted(len(W))
+        used = nonzero_rows(W)
+        counted = self.counted(len(W))
         may_change = self.free(len(W)) | (used & counted)
         if np.sum(used & counted) < self.k:
             may_change |= counted

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..numerics import clip
-from .base import RowPenalty
+from .base import LocalModel
+from .newton_levels import newton_on_levels, newton_on_levels_flops
+from .power import PowerPenalty
 
 
-@dataclass(frozen=True)
-class LpInf(RowPenalty):
+@dataclass(frozen=True, eq=False)
+class LpInf(PowerPenalty):
     """``alpha * sum_j factors_j (max_k |W_jk|)**p``; p = 0 counts the nonzero rows.
 
     Its prox clips a row's entries at one level, so the largest entries of a row tie: the penalty
@@ -20,6 +22,7 @@ class LpInf(RowPenalty):
     """
 
     clipped: ClassVar[bool] = True
+    starts: ClassVar[tuple[str, ...]] = ("zero", "ridge", "convex")
 
     def sizes(self, W: np.ndarray) -> np.ndarray:
         return np.abs(W).max(axis=1, initial=0.0)
@@ -32,3 +35,9 @@ class LpInf(RowPenalty):
 
     def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
         return clip.clip_strength_to_zero(Z, self.p)
+
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+        newton_on_levels(model, self, tol)
+
+    def newton_flops(self, model: LocalModel, n_rows: int) -> float:
+        return newton_on_levels_flops(n_rows, model.W.shape[1])

@@ -17,11 +17,12 @@ import numpy as np
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
 from ..numerics.rows import row_norms
+from ..values import ByValue
 from .base import MARGIN
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, eq=False)
+class Certificate(ByValue):
     """What is known about a point: objective, multipliers."""
 
     objective: float
@@ -30,8 +31,8 @@ class Certificate:
     smoothing: float = 0.0
 
 
-@dataclass(frozen=True)
-class MarginProblem:
+@dataclass(frozen=True, eq=False)
+class MarginProblem(ByValue):
     """Data, loss and norm; the last row of W is the intercept, which is not penalised.
 
     ``joint``: a row of W is one feature for all outputs and |w_j| its Euclidean norm. Otherwise

@@ -12,19 +12,20 @@ from ..designs.wrappers import WithConstant
 from ..losses.residual import ResidualLoss
 from ..numerics.rows import row_norms
 from ..numerics.threads import blas_threads_for
-from ..penalties.base import RowPenalty
+from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
+from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
 
 SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
 ROUNDING = 2e-16
-_SHARED = (
-    "null_point", "unexplained", "residual_scale", "sample_curvatures", "null_gradient",
-)  # fmt: skip
+# What is computed once and depends on the data alone, and on them and on which rows are free.
+_OF_DATA = ("sample_curvatures",)
+_OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, eq=False)
+class Evaluation(ByValue):
     """What one pass over X says about W."""
 
     objective: float  # of the true problem, without smoothing
@@ -39,18 +40,18 @@ class Evaluation:
         return float(self.scores.max(initial=0.0))
 
 
-@dataclass(frozen=True)
-class PenalisedProblem:
+@dataclass(frozen=True, eq=False)
+class PenalisedProblem(ByValue):
     r"""``min over W of  L_r(X W - Y) + penalty(W)``.
 
     With ``has_constant`` the last column of the design is a column of ones and the last row of W
-    the intercept: an unpenalised row like any other. Build one with ``Problem.build``.
+    the intercept: an unpenalised row like any other. Build one with ``PenalisedProblem.build``.
     """
 
     design: Design
     Y: np.ndarray
     loss: ResidualLoss
-    penalty: RowPenalty
+    penalty: Penalty
     has_constant: bool = False
 
     @classmethod
@@ -59,14 +60,14 @@ class PenalisedProblem:
         design: Design,
         Y: np.ndarray,
         loss: ResidualLoss,
-        penalty: RowPenalty,
+        penalty: Penalty,
         fit_intercept: bool = True,
     ) -> PenalisedProblem:
         """Add the intercept as a free row of W where one is wanted."""
         if not fit_intercept:
             return cls(design, Y, loss, penalty)
         factors = np.ones(design.shape[1]) if penalty.factors is None else penalty.factors
-        penalty = replace(penalty, factors=np.append(factors, 0.0))
+        penalty = penalty.with_factors(np.append(factors, 0.0))
         return cls(WithConstant(design), Y, loss, penalty, has_constant=True)
 
     @property
@@ -88,10 +89,13 @@ class PenalisedProblem:
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
-    def with_penalty(self, penalty: RowPenalty) -> PenalisedProblem:
+    def with_penalty(self, penalty: Penalty) -> PenalisedProblem:
         """The same data under another penalty; what was computed about the data is kept."""
         other = replace(self, penalty=penalty)
-        other.__dict__.update({k: self.__dict__[k] for k in _SHARED if k in self.__dict__})
+        same_free = np.array_equal(self.penalty.free(self.n_rows), penalty.free(self.n_rows))
+        for name in _OF_DATA + (_OF_FREE_ROWS if same_free else ()):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
         return other
 
     def with_alpha(self, alpha: float) -> PenalisedProblem:
@@ -100,7 +104,7 @@ class PenalisedProblem:
 
     def with_limit(self, k: int) -> PenalisedProblem:
         """The same data under the constraint of at most k rows."""
-        return self.with_penalty(Cardinality(k, self.penalty.factors))  # type: ignore[arg-type]
+        return self.with_penalty(Cardinality(k, self.penalty.factors))
 
     @property
     def convex(self) -> bool:

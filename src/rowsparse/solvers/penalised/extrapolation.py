@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...penalties.base import RowPenalty
+from ...penalties.base import Penalty
 from .model import Model
 
 MEMORY = 8  # sweeps between two guesses
@@ -21,7 +21,7 @@ RIDGE = 1e-12  # of the sum of squares: steps that hardly differ still give fini
 
 
 def extrapolated_sweeps(
-    model: Model, penalty: RowPenalty, rows: np.ndarray, n_sweeps: int, tol: float
+    model: Model, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float
 ) -> float:
     """Sweep over ``rows`` up to ``n_sweeps`` times, or until none moves by more than ``tol``.
 
@@ -48,7 +48,7 @@ def _point(model: Model) -> Point:
     return model.W.copy(), model.image.copy()
 
 
-def _guess(model: Model, penalty: RowPenalty, points: list[Point]) -> None:
+def _guess(model: Model, penalty: Penalty, points: list[Point]) -> None:
     """Go to the mixture of the points if the objective is lower there."""
     shares = shares_of_steps([W for W, _ in points])
     if shares is None:

@@ -34,6 +34,12 @@ class _State(State):
     smoothing_samples: float = np.inf
     n_returns: int = 0
 
+    def rows(self) -> np.ndarray:
+        """W with zeros in the place of rows that are not in the system."""
+        W = np.zeros_like(self.W)
+        W[self.active] = self.W[self.active]
+        return W
+
 
 @dataclass
 class IRLS(Solver[PenalisedProblem, _State]):
@@ -49,12 +55,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)
 
     def refusal(self, problem: PenalisedProblem) -> str | None:
-        if not problem.penalty.reweightable:
-            kind = type(problem.penalty).__name__
-            return f"no quadratic lies above {kind} and touches it; use BlockDescent."
-        if problem.penalty.p == 0:
-            return "reweighting needs p > 0, got p = 0; use BlockDescent."
-        return None
+        reason = problem.penalty.reweighting_refusal
+        return None if reason is None else f"{reason}; use BlockDescent."
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         """From W; from the null model, the paper's start: all weights equal to one."""
@@ -108,7 +110,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
             loss = problem.loss.smoothed(state.smoothing_samples)
             h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
         penalty = problem.penalty.take(within.active)
-        q = penalty.weights(state.W[within.active], state.smoothing_rows)
+        q = penalty.quadratic_above(state.W[within.active], state.smoothing_rows)
         new = replace(within, W=np.zeros_like(state.W))
         n, d = within.design.shape
         with blas_threads_for(2.0 * n * d * min(n, d)):
@@ -125,12 +127,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
         else:
             E = point.design.matmul(W) - problem.Y
             loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
-        penalty, smoothing = problem.penalty, level.smoothing_rows
-        strength = penalty.strength(problem.n_rows)
-        norms = np.full(problem.n_rows, smoothing)
-        norms[point.active] = np.hypot(row_norms(W), smoothing)
-        counted = np.isfinite(strength)
-        return loss + float(strength[counted] @ penalty.phi(norms[counted]))
+        return loss + problem.penalty.smoothed_value(point.rows(), level.smoothing_rows)
 
     def _check_dropped(self, problem: PenalisedProblem, state: _State) -> None:
         """Done, unless a row that was dropped would lower a convex objective."""

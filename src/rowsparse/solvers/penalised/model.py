@@ -15,20 +15,20 @@ import numpy as np
 
 from ...losses.residual import ResidualLoss
 from ...numerics.rows import nonzero_rows
-from ...numerics.sweep import sweep_gram, sweep_samples
 from ...numerics.systems import lifted_cholesky
-from ...penalties.base import RowPenalty
+from ...penalties.base import Penalty, Solve
 
 SMALL_RADIAL, LARGEST_RADIAL = 500, 3000  # rows: factored at every step, and at all
 REUSE_ABOVE = 0.8  # of the rows must be in a kept factor
-
-Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class GramModel:
     """Squared loss through the Gram matrix G of the working set; Q = gradient at W."""
 
-    rounding = 0.0  # of what ``along`` returns: here a difference that is computed directly
+    rounding: float = 0.0  # of what ``along`` returns: here a difference computed directly
+    support: np.ndarray
+    curvatures: np.ndarray
+    metric: np.ndarray
 
     def __init__(self, G: np.ndarray, W: np.ndarray, Q: np.ndarray):
         self.G = G
@@ -57,10 +57,9 @@ class GramModel:
     def gradient(self) -> np.ndarray:
         return self.Q
 
-    def sweep(self, penalty: RowPenalty, rows: np.ndarray, n_sweeps: int, tol: float):
+    def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float):
         """Sweeps over the named rows; returns the largest move of the last one."""
-        strength, p = penalty.strength(len(self.W)), penalty.p
-        return sweep_gram(self.G, self.Q, self.W, strength, p, rows, n_sweeps, tol, penalty.clipped)
+        return penalty.sweep_gram(self.G, self.Q, self.W, rows, n_sweeps, tol)
 
     def focus(self, support: np.ndarray) -> None:
         """Prepare Newton steps on the named rows."""
@@ -111,6 +110,11 @@ class GramModel:
 class SampleModel:
     """Any l_{2,r} loss through the dense block X of the working set and the residual E."""
 
+    rounding: float
+    support: np.ndarray
+    curvatures: np.ndarray
+    metric: np.ndarray
+
     def __init__(self, X, W, E, loss: ResidualLoss, metric_weights: Callable):
         self.X = X
         self.metric_weights = metric_weights
@@ -152,11 +156,10 @@ class SampleModel:
     def gradient(self) -> np.ndarray:
         return self.X_weighted.T @ self.E_weighted
 
-    def sweep(self, penalty: RowPenalty, rows: np.ndarray, n_sweeps: int, tol: float):
+    def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float):
         X, E, W, L = self.X_weighted, self.E_weighted, self.W, self.curvatures
-        strength, p = penalty.strength(len(W)), penalty.p
         before = W.copy()
-        moved = sweep_samples(X, E, W, L, strength, p, rows, n_sweeps, tol, penalty.clipped)
+        moved = penalty.sweep_samples(X, E, W, L, rows, n_sweeps, tol)
         if self.root is not None and self.root.all():  # the sweep has kept every residual
             np.divide(E, self.root, out=self.E)
         else:

@@ -8,12 +8,11 @@ of it on a working set of the most promising rows, so a trial never passes over 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from ...numerics.rows import largest, nonzero_rows, row_norms
-from ...penalties.base import RowPenalty
+from ...penalties.base import Penalty
 from ...problems.penalised import PenalisedProblem
 from .block_descent import local_model
 from .descent import descend
@@ -69,14 +68,14 @@ def _allowed_trials(model: Model) -> int:
     return int(min(MAX_TRIALS, FLOPS / (100.0 * m * c * nonzero)))
 
 
-def _weakest_first(model: Model, penalty: RowPenalty) -> np.ndarray:
+def _weakest_first(model: Model, penalty: Penalty) -> np.ndarray:
     """The penalised nonzero rows, the one of least fitted size first."""
     size = np.sqrt(model.curvatures) * row_norms(model.W)
     order = np.argsort(size, kind="stable")
     return order[(size[order] > 0) & ~penalty.free(len(size))[order]]
 
 
-def _without(model: Model, penalty: RowPenalty, j: int, tol: float) -> Model:
+def _without(model: Model, penalty: Penalty, j: int, tol: float) -> Model:
     """A descended copy of the model in which row j is zero."""
     trial = model.copy()
     trial.focus(np.array([j]))
@@ -85,5 +84,5 @@ def _without(model: Model, penalty: RowPenalty, j: int, tol: float) -> Model:
     trial.move(step)
     factors = np.ones(len(model.W)) if penalty.factors is None else penalty.factors.copy()
     factors[j] = np.inf
-    descend(trial, replace(penalty, factors=factors), tol)
+    descend(trial, penalty.with_factors(factors), tol)
     return trial

@@ -108,8 +108,8 @@ def _starting_point(
     if name == "zero":
         return None
     if name == "irls":
-        if IRLS().supports(problem) is not None:  # p = 0 has no weights: start from a small p
-            problem = problem.with_penalty(replace(problem.penalty, p=0.1))
+        relative = problem.penalty.reweightable_relative()
+        problem = problem if relative is None else problem.with_penalty(relative)
         irls = IRLS(tol=1e-3, max_iter=40, callback=solver.callback)
         return _joined(problem, run(deadline.limited(irls), problem, nested=True))
     if name == "ridge":  # Kong & Ding: proximal gradient from the ridge solution
@@ -129,12 +129,12 @@ def _starting_point(
 
 def _towards(problem: PenalisedProblem) -> Iterator[PenalisedProblem]:
     """From the convex problem (r >= 1, p = 1) to the wanted one, without it."""
-    p, r = problem.penalty.p, problem.loss.r
-    for weight in np.arange(CONTINUATION) / CONTINUATION:
-        q = float(1 + weight * (p - 1))
-        relaxed = problem.with_penalty(replace(problem.penalty, p=q))
+    for share in np.arange(CONTINUATION) / CONTINUATION:
+        penalty = problem.penalty.relaxed(float(share))
+        relaxed = problem if penalty is None else problem.with_penalty(penalty)
+        r = problem.loss.r
         if r < 1:
-            relaxed = replace(relaxed, loss=replace(problem.loss, r=float(1 + weight * (r - 1))))
+            relaxed = replace(relaxed, loss=replace(problem.loss, r=float(1 + share * (r - 1))))
         yield relaxed
 
 

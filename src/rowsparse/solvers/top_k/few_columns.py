@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...losses.residual import ResidualLoss
-from ...numerics.systems import LIFTS, lifted_cholesky
+from ...numerics.systems import LIFTS, conjugate_gradients, lifted_cholesky
 
 LOWERING = 0.1  # of the smoothing
 NEWTON_STEPS = 60  # at one smoothing
@@ -104,7 +104,7 @@ class _Smoothed:
         lost = np.sqrt(kappa)[:, None] * E
         base = P.T @ (h[:, None] * P)
         if m * c > DIRECT:
-            return _conjugate_gradients(P, h, lost, base, gradient)
+            return _newton_direction(P, h, lost, base, gradient)
         J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
         H = J.T @ J
         np.negative(H, out=H)
@@ -118,24 +118,11 @@ class _Smoothed:
             return -np.linalg.lstsq(root * P, root * E, rcond=None)[0]  # the reweighted step
 
 
-def _conjugate_gradients(P, h, lost, base, gradient) -> np.ndarray:
+def _newton_direction(P, h, lost, base, gradient) -> np.ndarray:
     """The Newton system by conjugate gradients, preconditioned by the reweighted one."""
-    precondition = lifted_cholesky(base)
-    D, residual = np.zeros_like(gradient), -gradient
-    z = precondition(residual)
-    direction, rz = z, float(np.vdot(residual, z))
-    target = 1e-6 * rz
-    for _ in range(CG_STEPS):
-        PD = P @ direction
-        Hd = P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
-        curvature = float(np.vdot(direction, Hd))
-        if curvature <= 0:
-            break
-        D = D + (rz / curvature) * direction
-        residual = residual - (rz / curvature) * Hd
-        z = precondition(residual)
-        rz, before = float(np.vdot(residual, z)), rz
-        if rz <= target:
-            break
-        direction = z + (rz / before) * direction
-    return D if D.any() else z
+
+    def times(D: np.ndarray) -> np.ndarray:
+        PD = P @ D
+        return P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
+
+    return conjugate_gradients(times, lifted_cholesky(base), -gradient, 1e-3, CG_STEPS)

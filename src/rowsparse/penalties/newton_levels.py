@@ -20,10 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...numerics.rows import nonzero_rows
-from ...numerics.systems import Cholesky, lifted_cholesky
-from ...penalties.base import RowPenalty
-from .model import Model
+from ..numerics.rows import nonzero_rows
+from ..numerics.systems import Cholesky, lifted_cholesky
+from .base import LocalModel, RowPenalty
 
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
@@ -32,8 +31,9 @@ NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length
 LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
 
 
-def newton_on_levels(model: Model, penalty: RowPenalty, strength: np.ndarray, tol: float) -> None:
+def newton_on_levels(model: LocalModel, penalty: RowPenalty, tol: float) -> None:
     """Newton steps on the nonzero rows until their gradient is small or no step helps."""
+    strength = penalty.strength(len(model.W))
     for _ in range(NEWTON_STEPS):
         support = np.flatnonzero(nonzero_rows(model.W) & (model.curvatures > 0))
         if not 0 < support.size <= LARGEST:
@@ -92,11 +92,15 @@ class _Structure:
         """Newton's step, and for when that is uphill or too long: those with the penalty's tangent
         and with a parabola in its place. Both lie above a concave penalty and touch it, so their
         steps do not overshoot within the structure."""
-        p, t = self.penalty.p, self.levels
-        slope = np.where(self.strength > 0, self.strength * self.penalty.dphi(t) / t, 0.0)
-        for bend in (p - 1, 0.0, 1.0) if p < 1 else (0.0, 1.0):
+        t = self.levels
+        penalised = self.strength > 0
+        slope = np.where(penalised, self.strength * self.penalty.dphi(t) / t, 0.0)
+        bends = [np.zeros_like(t), slope]
+        if not self.penalty.convex:
+            bends.insert(0, np.where(penalised, self.strength * self.penalty.d2phi(t), 0.0))
+        for bend in bends:
             try:
-                yield self._solve(G, bend * slope)
+                yield self._solve(G, bend)
             except np.linalg.LinAlgError:
                 continue
 
@@ -134,7 +138,7 @@ class _Structure:
         return inside, factor, coupling, half
 
 
-def _accept(model: Model, here: _Structure, D: np.ndarray) -> bool:
+def _accept(model: LocalModel, here: _Structure, D: np.ndarray) -> bool:
     """Search along D for a lower objective; rows stop at zero and entries at their level."""
     penalised = here.strength > 0
     before = here.strength @ here.penalty.phi(np.where(penalised, here.levels, 0.0))

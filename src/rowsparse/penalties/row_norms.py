@@ -1,0 +1,79 @@
+"""Penalties on the Euclidean norms of the rows: five scalar functions are enough."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..numerics.rows import nonzero_rows, row_norms
+from .base import LocalModel, RowPenalty
+from .newton_norms import newton_on_norms
+
+
+@dataclass(frozen=True, eq=False)
+class RowNormPenalty(RowPenalty):
+    """``alpha * sum_j factors_j phi(|w_j|_2)`` with a concave phi; it keeps the rows' directions.
+
+    A subclass gives ``phi``, ``dphi``, ``d2phi``, ``convex`` and the two functions below. For
+    concave phi the quadratic with ``q_j = strength_j phi'(t_j) / t_j`` lies above the penalty.
+    """
+
+    starts: ClassVar[tuple[str, ...]] = ("zero", "irls")
+
+    @abstractmethod
+    def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        """argmin over t >= 0 of ``1/2 (t - z)**2 + rho phi(t)``, globally; ties go to zero."""
+
+    @abstractmethod
+    def strength_to_zero(self, z: np.ndarray) -> np.ndarray:
+        """The smallest rho with ``shrink(z, rho) == 0``."""
+
+    def sizes(self, W: np.ndarray) -> np.ndarray:
+        return row_norms(W)
+
+    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
+        return row_norms(G)
+
+    def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
+        return self.strength_to_zero(row_norms(Z))
+
+    def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        norms = row_norms(Z)
+        shrunk = self.shrink(norms, rho)
+        factors = np.divide(shrunk, norms, out=np.zeros_like(norms), where=norms > 0)
+        return Z * factors[:, None]
+
+    def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
+        """As for every row penalty, and quicker: a zero row, as most are, moves by its shrunk
+        norm."""
+        curved = L > 0
+        step = np.divide(1.0, L, out=np.zeros_like(L), where=curved)
+        Z = W - G * step[:, None]
+        norms = row_norms(Z)
+        moves = self.shrink(norms, self._scaled_strength(len(W), step))
+        used = np.flatnonzero(nonzero_rows(W))
+        factors = moves[used] / np.where(norms[used] > 0, norms[used], 1.0)
+        moves[used] = row_norms(W[used] - Z[used] * factors[:, None])
+        return np.where(curved, np.sqrt(L) * moves, 0.0)
+
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+        newton_on_norms(model, self, tol, finishing)
+
+    @property
+    def reweighting_refusal(self) -> str | None:
+        return None
+
+    def quadratic_above(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
+        norms = np.sqrt(row_norms(W) ** 2 + smoothing**2)
+        strength = self.strength(len(W))
+        with np.errstate(invalid="ignore"):  # inf * 0: excluded rows where phi is flat
+            return np.where(np.isinf(strength), np.inf, strength * self.dphi(norms) / norms)
+
+    def smoothed_value(self, W: np.ndarray, smoothing: float) -> float:
+        strength = self.strength(len(W))
+        counted = np.isfinite(strength)
+        norms = np.hypot(row_norms(W)[counted], smoothing)
+        return float(strength[counted] @ self.phi(norms))
