@@ -8,7 +8,7 @@ import pytest
 from conformance.storages import STORAGES, N, Pair, frozen, numbers
 from scipy import sparse
 
-from rowsparse.designs import Standardized, as_design, base, dense
+from rowsparse.designs import Restriction, Standardized, as_design, base, dense
 
 
 def test_shape_and_kind_of_numbers(pair):
@@ -152,7 +152,8 @@ def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_p
     X = numbers(n=12, d=150)
     both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
     monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 12 * 5)
-    monkeypatch.setattr(base, "_OUTER_BLOCK_BYTES", 1)
+    for module in (base, dense):
+        monkeypatch.setattr(module, "OUTER_BLOCK_BYTES", 1)
     A = both.matrix
     q = np.random.default_rng(3).uniform(0, 2, A.shape[1])
     np.testing.assert_allclose(both.design.outer(q), (A * q) @ A.T, rtol=1e-10, atol=1e-8)
@@ -241,3 +242,18 @@ def test_one_dimension_is_refused_with_what_to_type():
 def test_contiguous_arrays_are_not_copied(storage, tmp_path):
     X = STORAGES[storage](numbers(), tmp_path)
     assert np.shares_memory(as_design(X).X, X)
+
+
+@pytest.mark.parametrize("few", [0, 3, 9])
+def test_columns_that_are_left_are_the_same_dense_or_not(few):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((12, 9))
+    columns = Restriction.of(as_design(A), np.arange(9), few)
+    index = np.arange(9)
+    for mask in (np.arange(9) != 4, np.arange(8) % 2 == 0, np.array([True, False, True, True])):
+        columns, index = columns.keep(mask), index[mask]
+        assert (columns.block is not None) == (columns.index.size <= few)
+        np.testing.assert_array_equal(columns.index, index)
+        np.testing.assert_array_equal(columns.X.take(np.arange(index.size)), A[:, index])
+    assert columns.keep(np.ones(3, dtype=bool)) is columns
+    assert Restriction.of(as_design(A), np.arange(9), 0).X.shape == A.shape

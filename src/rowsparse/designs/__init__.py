@@ -2,6 +2,14 @@
 
 from .base import Design, NotFinite
 from .convert import as_design
-from .wrappers import Standardized, Subset, WithConstant
+from .wrappers import Restriction, Standardized, Subset, WithConstant
 
-__all__ = ["Design", "NotFinite", "Standardized", "Subset", "WithConstant", "as_design"]
+__all__ = [
+    "Design",
+    "NotFinite",
+    "Restriction",
+    "Standardized",
+    "Subset",
+    "WithConstant",
+    "as_design",
+]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_OUTER_BLOCK_BYTES = 32 << 20
+OUTER_BLOCK_BYTES = 32 << 20
 
 
 class NotFinite(ValueError):
@@ -90,7 +90,7 @@ class Design(ABC):
         n = self.shape[0]
         total = np.zeros((n, n))
         used = np.flatnonzero(weights)
-        size = max(64, min(n, _OUTER_BLOCK_BYTES // (8 * n)))
+        size = max(64, min(n, OUTER_BLOCK_BYTES // (8 * n)))
         for start in range(0, used.size, size):
             columns = used[start : start + size]
             block = self.take(columns)

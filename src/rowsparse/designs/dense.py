@@ -10,7 +10,7 @@ import numpy as np
 from ..numerics.passes import columns_times, combine_columns, gram, worth_own_gram, worth_own_pass
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
-from .base import Design, NotFinite
+from .base import OUTER_BLOCK_BYTES, Design, NotFinite
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
 _WORTH_COMBINING = 10**6  # entries of the columns that a copy would hold
@@ -93,6 +93,12 @@ class DenseDesign(Design):
             return super().gram(rows, columns, weights, centers)
         middles = np.zeros(len(rows)) if centers is None else centers[rows]
         return weights[0] * gram(self.X, rows, middles)
+
+    def outer(self, weights: np.ndarray) -> np.ndarray:
+        if self.X.nbytes > OUTER_BLOCK_BYTES or 4 * np.count_nonzero(weights) < weights.size:
+            return super().outer(weights)
+        scaled = self.X * np.sqrt(weights)
+        return scaled @ scaled.T
 
     @cached_property
     def _plain_squares(self) -> np.ndarray:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .base import Design
+from .dense import DenseDesign
 
 
 class Standardized(Design):
@@ -124,6 +127,42 @@ class Subset(Design):
         return whole
 
 
+@dataclass(frozen=True)
+class Restriction:
+    """Columns of X that a solver still uses, for solvers that drop columns on their way.
+
+    ``X`` is the design of these columns: a dense block of them once they are ``few``, else the
+    columns seen through the whole, which is not copied.
+    """
+
+    whole: Design
+    index: np.ndarray
+    few: int
+    block: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, whole: Design, index: np.ndarray, few: int) -> Restriction:
+        """The named columns, copied if they are at most ``few``."""
+        return cls(whole, index, few, whole.take(index) if index.size <= few else None)
+
+    def keep(self, mask: np.ndarray) -> Restriction:
+        """Only the columns of the mask; a dense block shrinks with them."""
+        if mask.all():
+            return self
+        if self.block is None:
+            return Restriction.of(self.whole, self.index[mask], self.few)
+        return Restriction(self.whole, self.index[mask], self.few, self.block.T[mask].T)
+
+    @cached_property
+    def X(self) -> Design:
+        """The design of these columns."""
+        if self.block is not None:
+            return DenseDesign(self.block)
+        if self.index.size == self.whole.shape[1]:
+            return self.whole
+        return Subset(self.whole, self.index)
+
+
 class WithConstant(Design):
     """X with a last column of ones: its row of W is the intercept."""
 
@@ -182,6 +221,9 @@ class WithConstant(Design):
             G[np.ix_(constant_left, ~constant_right)] = sums
             G[np.ix_(constant_left, constant_right)] = weights.sum()
         return G
+
+    def outer(self, weights: np.ndarray) -> np.ndarray:
+        return self.base.outer(weights[:-1]) + weights[-1]
 
     def constant_columns(self) -> np.ndarray:
         return np.append(self.base.constant_columns(), True)

@@ -34,19 +34,21 @@ class ProbitEM(Reweighted):
         Z = columns.matmul(last.rows) + last.intercept
         h, targets = problem.loss.majorizer(Z, problem.Y)
         outputs = [slice(None)] if problem.joint else [[k] for k in range(problem.Y.shape[1])]
-        plain = [_ridge(problem, columns, _of(scales, k), h, targets[:, k]) for k in outputs]
+        X = _with_constant(columns)
+        free = problem.free[columns.index]
+        plain = [_ridge(problem, X, free, _of(scales, k), h, targets[:, k]) for k in outputs]
         em = Image(np.hstack([w for w, _ in plain]), np.concatenate([b for _, b in plain]))
-        newton = self._newton(problem, columns, scales, Z)
+        newton = self._newton(problem, X, free, scales, Z)
         values = [_value(problem, columns, scales, image) for image in (em, newton)]
         return newton if values[1] < values[0] else em
 
-    def _newton(self, problem: MarginProblem, columns: Columns, scales, Z) -> Image:
+    def _newton(self, problem: MarginProblem, X: Design, free, scales, Z) -> Image:
         assert isinstance(problem.loss, ProbitLoss)
         margins = problem.Y * Z
         curvatures = np.maximum(problem.loss.curvature(margins), FLATTEST)
         targets = Z - problem.Y * problem.loss.dphi(margins) / curvatures
         found = [
-            _ridge(problem, columns, _of(scales, [k]), h, targets[:, [k]])
+            _ridge(problem, X, free, _of(scales, [k]), h, targets[:, [k]])
             for k, h in enumerate((problem.weights[:, None] * curvatures).T)
         ]
         return Image(np.hstack([w for w, _ in found]), np.concatenate([b for _, b in found]))
@@ -64,15 +66,22 @@ def _value(problem: MarginProblem, columns: Columns, scales, image: Image) -> fl
     return problem.loss_sum(Z) + float(np.vdot(u, u))
 
 
-def _ridge(problem: MarginProblem, columns: Columns, scale: np.ndarray, h, T):
+def _with_constant(columns: Columns) -> Design:
+    """The columns that are alive and one of ones; few are copied once for all outputs."""
+    if columns.block is None:
+        return WithConstant(Subset(columns.design, columns.index))
+    n, m = columns.block.shape
+    if m > n:
+        return WithConstant(as_design(columns.block))
+    return as_design(np.vstack([columns.block.T, np.ones(n)]).T)
+
+
+def _ridge(problem: MarginProblem, X: Design, free: np.ndarray, scale: np.ndarray, h, T):
     """``min C/2 sum_i h_i |x_i'w + b - t_i|**2 + |u|**2`` with w = scale u; free rows and b are not
     penalised."""
     q = np.full(scale.size + 1, np.inf)
     np.divide(2 / problem.C, scale**2, out=q[:-1], where=scale**2 > 0)
-    q[:-1][problem.free[columns.index]] = 0.0
+    q[:-1][free] = 0.0
     q[-1] = 0.0
-    alive: Design = Subset(columns.design, columns.index)
-    if columns.block is not None:
-        alive = as_design(columns.block)
-    W = ridge(WithConstant(alive), T, h, q)
+    W = ridge(X, T, h, q)
     return W[:-1], W[-1]

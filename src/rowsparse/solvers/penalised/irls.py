@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...designs.base import Design
-from ...designs.convert import as_design
-from ...designs.wrappers import Subset
+from ...designs.wrappers import Restriction
 from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.systems import normal_equations, ridge, ridge_by_features
 from ...numerics.threads import blas_threads_for
@@ -25,14 +23,18 @@ MAX_RETURNS = 10  # of dropped rows that the final check wants back
 
 @dataclass(kw_only=True)
 class _State(State):
-    active: np.ndarray  # rows still in the system
-    design: Design  # X restricted to them
+    columns: Restriction  # of the rows still in the system
     G: np.ndarray | None = None  # X'SX of them, where it does not change (r = 2, d <= n)
     B: np.ndarray | None = None  # X'SY of them, kept with G
     smoothing_rows: float = np.inf
     smallest_smoothing: float = 0.0  # of the rows
     smoothing_samples: float = np.inf
     n_returns: int = 0
+
+    @property
+    def active(self) -> np.ndarray:
+        """The rows still in the system."""
+        return self.columns.index
 
     def rows(self) -> np.ndarray:
         """W with zeros in the place of rows that are not in the system."""
@@ -65,9 +67,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
         W[penalty.excluded(len(W))] = 0.0
         usable = (problem.sample_curvatures > 0) & ~penalty.excluded(len(W))
         active = np.flatnonzero(usable)
-        whole = active.size == problem.n_rows
-        design = problem.design if whole else _restricted(problem.design, active)
-        state = _State(W, np.inf, np.inf, active=active, design=design)
+        columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
+        state = _State(W, np.inf, np.inf, columns=columns)
         if not W[~penalty.free(len(W))].any():
             h = problem.loss.weights(len(problem.Y))
             q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
@@ -108,11 +109,11 @@ class IRLS(Solver[PenalisedProblem, _State]):
         h = problem.loss.weights(len(problem.Y))
         if not problem.loss.quadratic:
             loss = problem.loss.smoothed(state.smoothing_samples)
-            h = loss.residual_weights(state.design.matmul(state.W[state.active]) - problem.Y)
+            h = loss.residual_weights(state.columns.X.matmul(state.W[state.active]) - problem.Y)
         penalty = problem.penalty.take(within.active)
         q = penalty.quadratic_above(state.W[within.active], state.smoothing_rows)
         new = replace(within, W=np.zeros_like(state.W))
-        n, d = within.design.shape
+        n, d = within.columns.X.shape
         with blas_threads_for(2.0 * n * d * min(n, d)):
             new.W[new.active] = _reweighted_fit(problem, new, h, q)
         return new
@@ -125,7 +126,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
             at_zero = problem.loss.value_of_residual(problem.Y)
             loss = at_zero + float(np.vdot(W, point.G @ W / 2 - point.B))
         else:
-            E = point.design.matmul(W) - problem.Y
+            E = point.columns.X.matmul(W) - problem.Y
             loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
         return loss + problem.penalty.smoothed_value(point.rows(), level.smoothing_rows)
 
@@ -142,8 +143,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
             state.converged = True
             return
         returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
-        returned.active = np.flatnonzero(nonzero_rows(state.W) | wrong)
-        returned.design = _restricted(problem.design, returned.active)
+        active = np.flatnonzero(nonzero_rows(state.W) | wrong)
+        returned.columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
         returned.G = returned.B = None
         h = problem.loss.smoothed(problem.smoothing_floor).residual_weights(evaluation.residual)
         L = problem.curvatures(h)[wrong]
@@ -163,28 +164,20 @@ def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
     kept = free | (norms > DROP_BELOW * norms[~free].max(initial=0.0))
     if np.count_nonzero(kept) > 0.8 * kept.size:
         return state
-    active = state.active[kept]
-    smaller = replace(state, active=active, design=_restricted(problem.design, active))
+    smaller = replace(state, columns=state.columns.keep(kept))
     if state.G is not None and state.B is not None:
         smaller.G, smaller.B = state.G[np.ix_(kept, kept)], state.B[kept]
     return smaller
-
-
-def _restricted(design: Design, columns: np.ndarray) -> Design:
-    """The active columns, as a dense block once they are few; X is never copied whole."""
-    if 4 * columns.size > design.shape[1]:
-        return Subset(design, columns)
-    return as_design(design.take(columns))
 
 
 def _reweighted_fit(
     problem: PenalisedProblem, state: _State, h: np.ndarray, q: np.ndarray
 ) -> np.ndarray:
     """The minimiser of the majorizer on the active rows."""
-    n, d = state.design.shape
+    n, d = state.columns.X.shape
     h = np.maximum(h, 1e-300) / n
     if problem.loss.quadratic and d <= n and state.G is None:
-        state.G, state.B = normal_equations(state.design, problem.Y, h, np.arange(d))
+        state.G, state.B = normal_equations(state.columns.X, problem.Y, h, np.arange(d))
     if state.G is not None and state.B is not None:
         return ridge_by_features(state.G, q, state.B)
-    return ridge(state.design, problem.Y, h, q)
+    return ridge(state.columns.X, problem.Y, h, q)
