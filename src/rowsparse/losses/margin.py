@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
@@ -16,6 +17,8 @@ _SQRT_2_OVER_PI = np.sqrt(2 / np.pi)
 @dataclass(frozen=True)
 class MarginLoss(Loss):
     """``1/n sum_i s_i sum_k phi(y_ik z_ik)``, a sum over the outputs."""
+
+    name: ClassVar[str]  # by which a solver says for which of them it is
 
     sample_weight: np.ndarray | None = None
 
@@ -46,6 +49,8 @@ class MarginLoss(Loss):
 class HingeLoss(MarginLoss):
     """``max(0, 1 - m)``."""
 
+    name: ClassVar[str] = "hinge"
+
     def phi(self, m: np.ndarray) -> np.ndarray:
         return np.maximum(1.0 - m, 0.0)
 
@@ -67,6 +72,8 @@ class HingeLoss(MarginLoss):
 class ProbitLoss(MarginLoss):
     """``-log Phi(m)`` with the normal distribution function Phi, in log-cdf arithmetic: exact to
     rounding for every margin a float can hold, where Phi itself underflows at m = -38."""
+
+    name: ClassVar[str] = "probit"
 
     def phi(self, m: np.ndarray) -> np.ndarray:
         return -log_ndtr(m)

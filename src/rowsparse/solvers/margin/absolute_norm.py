@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +34,9 @@ class AbsoluteNormLP(Solver[MarginProblem, _State]):
     tol: float = 1e-6
     max_iter: int = 100
 
-    def refusal(self, problem: Any) -> str | None:
+    def refusal(self, problem: MarginProblem) -> str | None:
+        if problem.loss.name != "hinge":
+            return f"only the hinge loss is linear, got the {problem.loss.name} loss."
         if problem.norm != 1:
             return f"it is for norm=1, got {problem.norm:g}."
         if problem.joint and problem.Y.shape[1] > 1:

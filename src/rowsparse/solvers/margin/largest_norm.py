@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -27,8 +27,10 @@ class LargestNormLP(Solver[MarginProblem, State]):
     tol: float = 1e-6
     max_iter: int = 1
 
-    def refusal(self, problem: Any) -> str | None:
-        return None if np.isinf(problem.norm) else "it is for norm=inf only."
+    def refusal(self, problem: MarginProblem) -> str | None:
+        if problem.loss.name != "hinge":
+            return f"only the hinge loss is linear, got the {problem.loss.name} loss."
+        return None if np.isinf(problem.norm) else f"it is for norm=inf, got {problem.norm:g}."
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> State:
         return State(np.array(W), problem.objective(W), np.inf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class ProbitEM(Reweighted):
     EM takes the curvature of every sample to be 1, which it never exceeds and often is far below;
     a Newton step with the true curvatures is taken instead wherever it leads lower.
     """
+
+    loss: ClassVar[str] = "probit"
 
     tol: float = 1e-4
     max_iter: int = 500

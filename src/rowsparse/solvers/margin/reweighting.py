@@ -112,6 +112,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     """
 
     solves: ClassVar[tuple[str, ...]] = (MARGIN,)
+    loss: ClassVar[str]  # the name of the one that it minimises
 
     tol: float = 1e-3
     max_iter: int = 100
@@ -126,10 +127,12 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         """The solver for steps from which nothing is kept but the way to go."""
         return self
 
-    def refusal(self, problem: Any) -> str | None:
-        if 0 <= problem.norm <= 2:
-            return None
-        return f"reweighting needs a norm from 0 to 2, got {problem.norm:g}."
+    def refusal(self, problem: MarginProblem) -> str | None:
+        if problem.loss.name != self.loss:
+            return f"it minimises the {self.loss} loss, got the {problem.loss.name} loss."
+        if not 0 <= problem.norm <= 2:
+            return f"reweighting needs a norm from 0 to 2, got {problem.norm:g}."
+        return None
 
     def start(self, problem: Any, W: np.ndarray) -> ReweightedState:
         """From W; from W = 0 with equal weights, that is from the plain machine, and for p < 1

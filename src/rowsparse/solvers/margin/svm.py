@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class ReweightedSVM(Reweighted):
     ``through`` names one of "pairs", "samples", "features" instead; without ``exact`` machines
     have five digits.
     """
+
+    loss: ClassVar[str] = "hinge"
 
     through: str = "auto"
     exact: bool = True

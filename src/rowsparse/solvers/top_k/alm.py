@@ -52,9 +52,6 @@ class ALM(Solver[PenalisedProblem, _State]):
     rho: float = 1.02
     refit: bool = True
 
-    def attainable_tol(self, problem: PenalisedProblem) -> float:
-        return max(1e-5, problem.attainable_violation) if self.refit else np.inf
-
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         V = problem.penalty.prox(W, 1.0)
         E = problem.design.matmul(W) - problem.Y
