@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | clean
+# make demo | test | test-oldest | coverage | lint | bench | clean
 # Needs Python >= 3.11 and make; everything else goes into .venv. Another Python: make PYTHON=python3.12 test
 PYTHON ?= python3
 VENV   := .venv
@@ -7,7 +7,11 @@ BIN    := $(VENV)/bin
 CLI_READY := $(VENV)/.ready-cli
 DEV_READY := $(VENV)/.ready-dev
 
-.PHONY: demo test lint bench clean
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+OLDEST       := .venv-oldest
+OLDEST_READY := $(OLDEST)/.ready
+
+.PHONY: demo test test-oldest coverage lint bench clean
 
 demo: $(CLI_READY)
 	@mkdir -p demo
@@ -15,6 +19,13 @@ demo: $(CLI_READY)
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n 2
+
+test-oldest: $(OLDEST_READY)
+	$(OLDEST)/bin/python -m pytest -n 2
+
+# Branches of src; lines that numba compiles do not run as Python and count as missed.
+coverage: $(DEV_READY)
+	$(BIN)/python -m pytest -n 2 --cov=rowsparse --cov-branch --cov-report=term:skip-covered
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check .
@@ -40,3 +51,8 @@ $(CLI_READY): pyproject.toml | $(BIN)/python
 $(DEV_READY): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(CLI_READY)
+
+$(OLDEST_READY): pyproject.toml constraints/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/oldest.txt -e '.[dev]'
+	@touch $@

@@ -13,7 +13,7 @@ N, D = 23, 9
 def with_duplicates(X, kind):
     """The same matrix with every stored entry split in two halves."""
     coo = sparse.coo_array(X)
-    rows, columns = coo.coords
+    rows, columns = coo.row, coo.col
     both = (np.concatenate([rows, rows]), np.concatenate([columns, columns]))
     doubled = sparse.coo_array((np.concatenate([coo.data, coo.data]) / 2, both), shape=X.shape)
     if kind == "coo":

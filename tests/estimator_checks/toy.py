@@ -35,6 +35,11 @@ def mostly_zero(n: int = 60, d: int = 8, seed: int = 0):
     return np.where(keep, X + 1.0, 0.0), y
 
 
+def thin(n: int, d: int, density: float, rng: np.random.Generator) -> sp.csc_array:
+    """Uniform numbers in a few random places."""
+    return sp.csc_array(np.where(rng.random((n, d)) < density, rng.random((n, d)), 0.0))
+
+
 def sparse_versions(X: np.ndarray) -> dict[str, object]:
     """The same matrix in every shape a user may bring it."""
     csr, coo = sp.csr_array(X), sp.coo_array(X)
@@ -68,4 +73,4 @@ def _halved_twice(csr):
 
 def _with_zero_entry(X, coo):
     i, j = np.argwhere(X == 0.0)[0]
-    return np.r_[coo.coords[0], i], np.r_[coo.coords[1], j]
+    return np.r_[coo.row, i], np.r_[coo.col, j]

@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -165,10 +166,11 @@ def test_weights_and_solver_tol_go_through_pipeline_and_grid_search():
     with config_context(enable_metadata_routing=True):
         selector = L2pSelector(0.05, solver=BlockDescent()).set_fit_request(sample_weight=True)
         model = LogisticRegression().set_fit_request(sample_weight=False)
-        model.set_score_request(sample_weight=True)
+        # a scorer of its own: scikit-learn 1.6.0 has no requests for Pipeline.score
+        scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
         pipeline = Pipeline([("select", selector), ("model", model)])
         grid = {"select__solver__tol": [1e-4, 1e-8], "select__p": [0.5, 1.0]}
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise")
+        search = GridSearchCV(pipeline, grid, scoring=scoring, cv=2, error_score="raise")
         search.fit(X, y, sample_weight=weight)
     inside = search.best_estimator_["select"]
     alone = clone(inside).fit(X, y, sample_weight=weight)

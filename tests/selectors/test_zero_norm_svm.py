@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from estimator_checks.toy import INFORMATIVE, labelled
+from estimator_checks.toy import INFORMATIVE, labelled, thin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -160,7 +160,7 @@ def test_it_can_be_searched_and_tabulated():
 
 def test_wide_sparse_data_equal_dense():
     rng = np.random.default_rng(0)
-    X = sp.random_array((40, 400), density=0.1, rng=rng, format="csc")
+    X = thin(40, 400, 0.1, rng)
     y = np.arange(40) % 2
     X[:, [7]] = sp.csc_array((y + 0.2 * rng.standard_normal(40))[:, None])
     ours, dense = (ZeroNormSVC(n_features_to_select=5).fit(A, y) for A in (X, X.toarray()))

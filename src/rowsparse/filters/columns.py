@@ -49,6 +49,7 @@ def _few_values(table: Table) -> np.ndarray:
     suspects = np.flatnonzero(mask)
     for part, block in blocks(table.X[:, suspects]):
         mask[suspects[part]] = _distinct(block) <= most
+        del block  # before the next one is made
     return mask
 
 
