@@ -94,13 +94,13 @@ def about(name: str) -> str:
 def _load_packaged(name: str) -> Dataset:
     packaged = PACKAGED[name]
     bunch = packaged.fetch()
-    labels = getattr(bunch, "target_names", None) if packaged.task == "classification" else None
+    classes = packaged.task == "classification"
     return Dataset(
         name,
         bunch.data,
         bunch.target,
         tuple(map(str, bunch.feature_names)),
-        None if labels is None else tuple(map(str, labels)),
+        tuple(map(str, bunch.target_names)) if classes else None,
         task=packaged.task,
         source=about(name),
     )
