@@ -12,7 +12,6 @@ from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.results import Status
 from rowsparse.solvers import ALM, SFS, Splice, run
-from rowsparse.solvers.top_k.refit import refit
 
 SOLVERS = {"ALM": ALM(rho=1.05), "SFS": SFS(), "Splice": Splice()}
 SHAPES = [
@@ -56,7 +55,7 @@ def test_the_point_is_allowed_certified_and_no_worse_than_its_own_support(name, 
     assert solution.converged
     assert solution.violation <= solution.tol
     counted = [j for j in solution.rows if case.factors[j] > 0]
-    best = here.objective(refit(here, np.array(counted)))
+    best = here.objective(here.refitted(np.array(counted)))
     assert solution.objective == pytest.approx(best, rel=1e-5)
     again = run(SOLVERS[name], here, W0)
     np.testing.assert_array_equal(again.W, solution.W)
@@ -67,7 +66,7 @@ def test_alm_holds_its_constraints_at_the_end():
     here = problem(SHAPES[2].but(r=1.0))
     raw = run(ALM(refit=False, rho=1.01, max_iter=3000), here, random_start(here))
     assert raw.converged
-    best = here.objective(refit(here, raw.rows))
+    best = here.objective(here.refitted(raw.rows))
     assert best <= raw.objective <= best * 1.02
 
 

@@ -12,10 +12,9 @@ from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
-from rowsparse.solvers.top_k import bounds
+from rowsparse.solvers.top_k import bounds, enumeration
 from rowsparse.solvers.top_k.candidates import Columns
-from rowsparse.solvers.top_k.refit import certificate, refit
-from rowsparse.solvers.top_k.solve import solve_top_k
+from rowsparse.solvers.top_k.solve import certificate, solve_top_k
 from rowsparse.solvers.top_k.support_fit import Fit
 
 D = 8
@@ -112,7 +111,7 @@ def test_dual_bounds_hold_for_any_weights(r):
         h = rng.uniform(0.01, 3, len(X))
         root = np.sqrt(h)[:, None]
         E = A @ np.linalg.lstsq(root * A, root * Y, rcond=None)[0] - Y
-        low = bounds.dual_bounds(h[None], (E**2).sum(axis=1)[None], loss)[0]
+        low = enumeration.dual_bounds(h[None], (E**2).sum(axis=1)[None], loss)[0]
         assert 0 < low <= best * (1 + 1e-9)
 
 
@@ -187,7 +186,7 @@ def test_many_changes_leave_the_fit_exact():
 def test_refit_is_the_minimum_on_the_support(r, c, weighted):
     for seed in range(3):
         case = problem(seed, r, 3, weighted, c=c)
-        W = refit(case, np.array([1, 4, 6]))
+        W = case.refitted(np.array([1, 4, 6]))
         X, Y = data(seed, c=c)
         best = value_on(X, Y, (1, 4, 6), r, case.loss.weights(len(X)))
         known = certificate(case, np.array([1, 4, 6]), W)
@@ -203,7 +202,7 @@ def test_refit_survives_collinear_columns(r):
     penalty = cast(Any, Cardinality(5, np.ones(5)))
     doubled = PenalisedProblem.build(as_design(twice), Y, ResidualLoss(r), penalty)
     once = problem(0, r, 3)
-    W = refit(doubled, np.arange(5))
+    W = doubled.refitted(np.arange(5))
     assert np.isfinite(W).all()
-    alone = once.objective(refit(once, np.arange(3)))
+    alone = once.objective(once.refitted(np.arange(3)))
     assert doubled.objective(W) == pytest.approx(alone, rel=1e-7)

@@ -8,14 +8,14 @@ import pytest
 
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
+from rowsparse.losses import few_columns as newton
+from rowsparse.losses.few_columns import least_squares
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
-from rowsparse.solvers.top_k import bounds
 from rowsparse.solvers.top_k import candidates as columns
-from rowsparse.solvers.top_k import few_columns as newton
+from rowsparse.solvers.top_k import enumeration
 from rowsparse.solvers.top_k import support_fit as quadratic
 from rowsparse.solvers.top_k.candidates import Columns
-from rowsparse.solvers.top_k.refit import least_squares
 from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
 from rowsparse.solvers.top_k.support_fit import Fit
 
@@ -106,7 +106,7 @@ def test_a_pool_that_grew_is_the_pool_of_all_its_columns():
 @pytest.mark.parametrize("block", [1, 4, 256])
 @pytest.mark.parametrize("hint", [False, True])
 def test_the_best_pair_is_that_of_plain_enumeration(monkeypatch, block, hint):
-    monkeypatch.setattr(bounds, "PAIR_BLOCK", block)
+    monkeypatch.setattr(enumeration, "PAIR_BLOCK", block)
     for seed in range(4):
         X, Y = data(seed, n=20, d=15)
         X[:, 7] = X[:, 2] + 1e-4 * X[:, 7]  # single precision cannot tell them apart
@@ -119,19 +119,29 @@ def test_the_best_pair_is_that_of_plain_enumeration(monkeypatch, block, hint):
             values[pair] = float(np.vdot(E, E)) / (2 * len(X))
         best = min(values, key=values.__getitem__)
         objective = values[best] if hint else np.inf
-        found = bounds.best_pair(problem(X, Y, 2), lambda: False, objective)
+        found = enumeration.best_pair(problem(X, Y, 2), lambda: False, objective)
         assert tuple(found.support) == best
         assert found.value == pytest.approx(values[best], rel=1e-8)
 
 
-def test_weighted_squares_of_stacked_matrices():
+@pytest.mark.parametrize("r", [1.0, 1.5])
+def test_every_step_of_stacked_fits_is_a_weighted_fit(r):
     rng = np.random.default_rng(0)
-    A, Y, h = rng.standard_normal((5, 12, 3)), rng.standard_normal((12, 2)), rng.random((5, 12))
+    A, Y, s = rng.standard_normal((5, 12, 3)), rng.standard_normal((12, 2)), rng.random(12)
     A[2, :, 2] = 2 * A[2, :, 0] - A[2, :, 1]
-    for t, squares in enumerate(bounds._weighted_squares(A, Y, h)):
-        root = np.sqrt(h[t])[:, None]
-        E = Y - A[t] @ np.linalg.lstsq(root * A[t], root * Y, rcond=None)[0]
-        np.testing.assert_allclose(squares, (E**2).sum(axis=1), rtol=1e-8)
+    fits = newton.StackedFits(A, Y, ResidualLoss(r, s), fading=0.5, floor=0.1)
+    for i in range(6):
+        before = fits.squares
+        h = fits.step()
+        if i:
+            smoothing = np.maximum(0.5**i * before.mean(axis=1, keepdims=True), 0.01)
+            np.testing.assert_allclose(h, s * (before + smoothing) ** (r / 2 - 1), rtol=1e-12)
+        for t in range(5):
+            root = np.sqrt(h[t])[:, None]
+            E = Y - A[t] @ np.linalg.lstsq(root * A[t], root * Y, rcond=None)[0]
+            np.testing.assert_allclose(fits.squares[t], (E**2).sum(axis=1), rtol=1e-7)
+            loss = ResidualLoss(r, s).value_of_residual(E)
+            assert fits.values()[t] == pytest.approx(loss, rel=1e-8)
 
 
 @pytest.mark.parametrize("near", [1.0, 1e-3, 1e-7, 0.0])
@@ -150,9 +160,9 @@ def test_a_fit_is_given_up_only_above_the_value(r):
     for _ in range(20):
         P = np.linalg.qr(rng.standard_normal((30, 4)))[0]
         Y = P @ rng.standard_normal((4, 2)) + rng.standard_normal((30, 2)) ** 3
-        best = loss.value_of_residual(P @ newton.minimise(P, Y, loss, 1e-8) - Y)
+        best = loss.value_of_residual(P @ newton.fit(P, Y, loss, 1e-8) - Y)
         for factor in (0.5, 0.9, 0.999, 1.0 + 1e-6, 1.1):
-            B = newton.minimise(P, Y, loss, 1e-8, above=factor * best)
+            B = newton.fit_unless_above(P, Y, loss, 1e-8, factor * best)
             assert B is not None or factor < 1
             given_up += B is None
             if B is not None:

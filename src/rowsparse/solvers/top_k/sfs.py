@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
-from ..base import OutOfTime, Solver, State
-
-POWER_STEPS = 50
+from ..base import OutOfTime, State
+from .multistart import Job, Start, TopKSolver
 
 
 @dataclass(kw_only=True)
@@ -20,16 +18,13 @@ class _State(State):
 
 
 @dataclass
-class SFS(Solver[PenalisedProblem, _State]):
+class SFS(TopKSolver[_State]):
     """``W <- the k largest rows of W - gradient / L`` for squared loss.
 
     L is the largest eigenvalue of X'SX/n, so the objective never increases. ``TopKSelector`` starts
     it from the MTFS (l_{2,1}) solution, as the papers do. Converged means that a step moves W by at
     most ``tol`` in units of the data; the point is then stationary on its support.
     """
-
-    solves: ClassVar[tuple[str, ...]] = (AT_MOST_K,)
-    from_random_points: ClassVar[bool] = False
 
     tol: float = 1e-6
     max_iter: int = 5000
@@ -40,24 +35,34 @@ class SFS(Solver[PenalisedProblem, _State]):
     def attainable_tol(self, problem: PenalisedProblem) -> float:
         return 1e3 * super().attainable_tol(problem)  # of the gradient: steps are shorter than it
 
+    def starts(self, job: Job) -> Iterator[Start]:
+        """From the l_{2,1} solution."""
+        yield job.reached_from("convex", job.convex_point())
+
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         W = problem.penalty.prox(W, 1.0)
-        return _State(W=W, objective=problem.objective(W), criterion=np.inf, L=_largest(problem))
+        L = _largest_eigenvalue(problem)
+        return _State(W=W, objective=problem.objective(W), criterion=np.inf, L=L)
 
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
-        W = problem.penalty.prox(state.W - problem.gradient(state.W) / state.L, 1 / state.L)
-        moved = np.sqrt(state.L) * float(np.linalg.norm(W - state.W)) / problem.violation_scale
+        L = state.L
+        W = problem.penalty.prox(state.W - problem.gradient(state.W) / L, 1 / L)
+        moved = np.sqrt(L) * float(np.linalg.norm(W - state.W)) / problem.violation_scale
         return _State(
-            W=W, objective=problem.objective(W), criterion=moved, L=state.L,
+            W=W,
+            objective=problem.objective(W),
+            criterion=moved,
             converged=moved <= self.tol,
-        )  # fmt: skip
+            L=L,
+        )
 
 
-def _largest(problem: PenalisedProblem) -> float:
-    """The largest eigenvalue of X'SX/n, a little too large rather than too small."""
+def _largest_eigenvalue(problem: PenalisedProblem) -> float:
+    """Of X'SX/n, by power steps; a little too large rather than too small."""
     n = len(problem.Y)
-    s = problem.loss.weights(n)[:, None] / n
+    shares = problem.loss.weights(n)[:, None] / n
     v = np.sqrt(problem.sample_curvatures)[:, None]
-    for _ in range(POWER_STEPS):
-        v = problem.design.rmatmul(s * problem.design.matmul(v / np.linalg.norm(v)))
+    for _ in range(50):
+        v = v / np.linalg.norm(v)
+        v = problem.design.rmatmul(shares * problem.design.matmul(v))
     return 1.02 * float(np.linalg.norm(v))

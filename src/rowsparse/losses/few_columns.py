@@ -1,0 +1,294 @@
+r"""The best coefficients of few dense columns under the l_{2,r} loss: one fit, or many at once.
+
+``fit`` is exact. r = 2 is least squares. For r < 2 the loss is smoothed,
+``(|e|**2 + sigma**2)**(r/2)``, and sigma falls to a floor; at every sigma Newton steps
+
+    H D = -gradient,   H = sum_i h_i (I - kappa_i u_i u_i') (x) x_i x_i',   u_i = e_i / |e_i|
+
+bring the point back to the minimum, and the minima at the last two sigmas point to the next one.
+``StackedFits`` reweights many small sets of columns together, for comparing them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics.systems import LIFTS, cholesky_solver, lifted_cholesky
+from .residual import ResidualLoss
+
+FLOOR = 1e-7  # of the residual's size: where the smoothing ends if nobody says otherwise
+DIRECT = 400  # unknowns up to which factorising the Newton system beats conjugate gradients
+
+
+def fit(A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None = None) -> np.ndarray:
+    """argmin over B of the loss of ``A B - Y``, for r < 2 smoothed to the floor.
+
+    Collinear columns do no harm: among equal fits the B of least norm, the columns scaled to unit
+    length, is returned.
+    """
+    B = fit_unless_above(A, Y, loss, floor, np.inf)
+    assert B is not None  # nothing is above infinity
+    return B
+
+
+def fit_unless_above(
+    A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None, above: float
+) -> np.ndarray | None:
+    """The same, or None as soon as the loss is known to stay above the given value (r < 2)."""
+    lengths = np.sqrt(np.einsum("ij,ij->j", A, A))
+    lengths[lengths == 0] = 1.0
+    A = A / lengths
+    if loss.quadratic:
+        if loss.sample_weight is not None:
+            root = np.sqrt(loss.sample_weight)[:, None]
+            A = root * A
+            Y = root * Y
+        return least_squares(A, Y) / lengths[:, None]
+    U, values, Vt = np.linalg.svd(A, full_matrices=False)
+    kept = values > 1e-11 * values[0]
+    P = np.ascontiguousarray(U[:, kept])
+    B = _minimise(P, Y, loss, floor, above)
+    if B is None:
+        return None
+    back = Vt[kept].T / values[kept]
+    return back @ B / lengths[:, None]
+
+
+def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The least-squares solution of least norm; the columns of A have similar lengths.
+
+    Normal equations with refinement where these reach the accuracy of orthogonal methods: pivots
+    whose ratio is above 1e-2 lose four digits, and two refinements bring them back.
+    """
+    try:
+        factor = cholesky_solver(A.T @ A)
+    except np.linalg.LinAlgError:
+        factor = None
+    if factor is None or factor.L.diagonal().min() <= 1e-2 * factor.L.diagonal().max():
+        return np.linalg.lstsq(A, Y, rcond=1e-11)[0]
+    B = factor(A.T @ Y)
+    for _ in range(2):
+        B += factor(A.T @ (Y - A @ B))
+    return B
+
+
+def _minimise(
+    P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None, above: float
+) -> np.ndarray | None:
+    """The minimum for orthonormal columns P, by Newton steps under a falling smoothing."""
+    root = np.sqrt(loss.weights(len(Y)))[:, None]
+    B = np.linalg.lstsq(root * P, root * Y, rcond=None)[0]
+    squares = ResidualLoss(2.0, loss.sample_weight)
+    size = float(np.sqrt(2 * squares.value_of_residual(P @ B - Y)))
+    if floor is None:
+        floor = FLOOR * size
+    sigma = max(0.3 * size, floor)
+    before: tuple[np.ndarray, float] | None = None
+    while True:
+        B, value = _Smoothed(P, Y, loss, sigma).newton(B, precise=sigma <= floor)
+        if sigma <= floor:
+            return B
+        # the loss is never below the smoothed one minus sigma**r / r (sample weights: mean one)
+        if value - 1.01 * sigma**loss.r / loss.r > above:
+            return None
+        lower = max(0.1 * sigma, floor)
+        start = B
+        if before is not None:
+            start = _extrapolated(B, before[0], (sigma - lower) / (before[1] - sigma))
+            start = _Smoothed(P, Y, loss, lower).better(start, B)
+        before = B, sigma
+        B = start
+        sigma = lower
+
+
+def _extrapolated(B: np.ndarray, before: np.ndarray, t: float) -> np.ndarray:
+    """The point beyond B on the line from the one before."""
+    return B + t * (B - before)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Coefficients, their residual, the smoothed squared norms of its rows and the loss."""
+
+    B: np.ndarray
+    E: np.ndarray
+    squares: np.ndarray
+    value: float
+
+
+class _Smoothed:
+    """The smoothed loss of ``P B - Y`` as a function of B."""
+
+    def __init__(self, P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, sigma: float):
+        self.P = P
+        self.Y = Y
+        self.r = loss.r
+        self.sigma = sigma
+        self.shares = loss.weights(len(Y)) / len(Y)  # of the samples in the loss
+
+    def at(self, B: np.ndarray, E: np.ndarray | None = None) -> _Point:
+        """What is known at B."""
+        if E is None:
+            E = self.P @ B - self.Y
+        squares = np.einsum("ij,ij->i", E, E)
+        squares += self.sigma**2
+        value = float(self.shares @ squares ** (self.r / 2)) / self.r
+        return _Point(B, E, squares, value)
+
+    def better(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Whichever has the lower loss."""
+        return first if self.at(first).value < self.at(second).value else second
+
+    def newton(self, B: np.ndarray, precise: bool) -> tuple[np.ndarray, float]:
+        """Newton steps, damped towards the reweighted step, which never overshoots."""
+        point = self.at(B)
+        damping = 0.0
+        for _ in range(60):
+            h = self._sample_weights(point)
+            gradient = self.P.T @ (h[:, None] * point.E)
+            D = self._direction(point, h, gradient, 1 - damping)
+            slope = float(np.vdot(gradient, D))
+            # at a smoothing that is left again, an error below the smoothing's own is enough
+            enough = 1e-16 * point.value if precise else 1e-2 * self.sigma**self.r / len(self.Y)
+            if -slope <= enough:
+                # the loss is right to rounding, B to half the digits: one step more for the rest
+                return (self._refined(point, D, gradient) if precise else point.B), point.value
+            found, t = self._line_search(point, D, slope)
+            if found is None and damping == 1:
+                break
+            point = point if found is None else found
+            damping = damping / 4 if t == 1 else min(1.0, max(4 * damping, 0.1))
+        return point.B, point.value
+
+    def _refined(self, point: _Point, D: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """B after a full step, unless its gradient is no smaller."""
+        after = self.at(point.B + D)
+        size = np.linalg.norm(self.P.T @ (self._sample_weights(after)[:, None] * after.E))
+        return after.B if size < np.linalg.norm(gradient) else point.B
+
+    def _sample_weights(self, point: _Point) -> np.ndarray:
+        """The h of the majorizer at a point, over n."""
+        return self.shares * np.maximum(point.squares, 1e-300) ** (self.r / 2 - 1)
+
+    def _line_search(
+        self, point: _Point, D: np.ndarray, slope: float
+    ) -> tuple[_Point | None, float]:
+        """The first of the steps 1, 1/2, … 1/32 that lowers the loss enough, and its length."""
+        PD = self.P @ D
+        t = 1.0
+        while t > 0.02:
+            trial = self.at(point.B + t * D, point.E + t * PD)
+            if trial.value <= point.value + 1e-4 * t * slope:
+                return trial, t
+            t /= 2
+        return None, 0.0
+
+    def _direction(
+        self, point: _Point, h: np.ndarray, gradient: np.ndarray, undamped: float
+    ) -> np.ndarray:
+        """The solution D of ``H D = -gradient``, with kappa times ``undamped``."""
+        P = self.P
+        m, c = gradient.shape
+        kappa = undamped * (2 - self.r) * h / np.maximum(point.squares, 1e-300)
+        lost = np.sqrt(kappa)[:, None] * point.E
+        base = P.T @ (h[:, None] * P)
+        if m * c > DIRECT:
+            return _conjugate_gradients(P, h, lost, base, gradient)
+        J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
+        H = J.T @ J
+        np.negative(H, out=H)
+        blocks = H.reshape(m, c, m, c)
+        for a in range(c):
+            blocks[:, a, :, a] += base
+        try:
+            factor = lifted_cholesky(H, lifts=LIFTS[:1])
+        except np.linalg.LinAlgError:  # r < 1: not convex; r = 1: flat along some direction
+            root = np.sqrt(h)[:, None]
+            return -np.linalg.lstsq(root * P, root * point.E, rcond=None)[0]  # the reweighted step
+        return -factor(gradient.ravel()).reshape(m, c)
+
+
+def _conjugate_gradients(
+    P: np.ndarray, h: np.ndarray, lost: np.ndarray, base: np.ndarray, gradient: np.ndarray
+) -> np.ndarray:
+    """The Newton system by conjugate gradients, preconditioned by the reweighted one."""
+    precondition = lifted_cholesky(base)
+    D = np.zeros_like(gradient)
+    residual = -gradient
+    z = precondition(residual)
+    direction = z
+    rz = float(np.vdot(residual, z))
+    target = 1e-6 * rz
+    for _ in range(50):
+        PD = P @ direction
+        Hd = P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
+        curvature = float(np.vdot(direction, Hd))
+        if curvature <= 0:
+            break
+        step = rz / curvature
+        D = D + step * direction
+        residual = residual - step * Hd
+        z = precondition(residual)
+        before = rz
+        rz = float(np.vdot(residual, z))
+        if rz <= target:
+            break
+        direction = z + (rz / before) * direction
+    return D if D.any() else z
+
+
+class StackedFits:
+    """Reweighted least squares on many small sets of columns at once: A is t x n x m.
+
+    Every step fits all sets under sample weights that their last residuals gave, with a smoothing
+    that fades: ``fading**i`` of the mean square in step i, never below the floor.
+    """
+
+    def __init__(
+        self, A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, fading: float, floor: float
+    ):
+        lengths = np.sqrt(np.einsum("tij,tij->tj", A, A) + 1e-300)
+        self.A = A / lengths[:, None, :]
+        self.Y = Y
+        self.loss = loss
+        self.fading = fading
+        self.floor = floor
+        self.steps = 0
+        self.squares = np.empty(0)  # squared residuals (t x n), once a step was made
+        # new memory costs more than the arithmetic on it
+        self._weighted = np.empty_like(self.A)
+        self._E = np.empty((*A.shape[:2], Y.shape[1]))
+
+    def resume(self, steps: int, squares: np.ndarray) -> None:
+        """Go on from the residuals that some steps led to."""
+        self.steps = steps
+        self.squares = squares
+
+    def step(self) -> np.ndarray:
+        """Fit once more; the sample weights (t x n) of this fit."""
+        h = self._sample_weights()
+        weighted = np.multiply(self.A, h[:, :, None], out=self._weighted)
+        G = self.A.transpose(0, 2, 1) @ weighted
+        diagonal = np.einsum("tjj->tj", G)
+        diagonal += 1e-13 * diagonal.max(axis=1, keepdims=True)  # collinear columns share
+        B = np.linalg.solve(G, weighted.transpose(0, 2, 1) @ self.Y)
+        E = np.matmul(self.A, B, out=self._E)
+        E -= self.Y
+        self.squares = np.einsum("tij,tij->ti", E, E)
+        self.steps += 1
+        return h
+
+    def values(self) -> np.ndarray:
+        """The loss of every set's last fit."""
+        n = len(self.Y)
+        return self.squares ** (self.loss.r / 2) @ self.loss.weights(n) / (self.loss.r * n)
+
+    def _sample_weights(self) -> np.ndarray:
+        s = self.loss.weights(len(self.Y))
+        if not self.steps:
+            return np.broadcast_to(s, self.A.shape[:2])
+        smoothing = self.fading**self.steps * self.squares.mean(axis=1, keepdims=True)
+        smoothed = self.squares + np.maximum(smoothing, max(self.floor**2, 1e-300))
+        return s * smoothed ** (self.loss.r / 2) / smoothed  # a root is faster than other powers

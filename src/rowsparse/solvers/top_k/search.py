@@ -1,0 +1,223 @@
+"""Local search over supports: the contract, greedy selection, and the search for squared loss.
+
+Every swap of a member for an outsider is scored exactly and the best is made, until none lowers the
+loss. A kick lets several members go, fills up again with columns of large gain and swaps on; what
+it finds is kept only if it is better. Kicks look at a pool of columns that came near to being
+chosen; at the end all columns are looked at again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from typing import Self
+
+import numpy as np
+
+from ...problems.penalised import PenalisedProblem
+from ..base import OutOfTime, never
+from .candidates import Columns
+from .support_fit import Fit
+
+IMPROVES = 1e-9  # relative decrease of a value that counts
+# About so many columns: a search among them costs little beside one look at all of X, and on the
+# cases of benchmarks/topk it finds the supports that a search over all columns finds.
+POOL = 1000
+NO_ROWS = np.array([], dtype=int)
+
+Found = tuple[np.ndarray, float]  # a support and the loss of the best fit on it
+
+
+class SupportSearch(ABC):
+    """Supports of at most k rows of a problem. All values are losses of best fits.
+
+    A search notes in its pool which columns came near to being chosen; ``in_pool`` restricts it to
+    those. Searches of one problem for several k share what they know (``with_k``).
+    """
+
+    pool_is_all = False  # then what the pool says is final
+    resolution: float  # values that differ by less are equal
+
+    def __init__(
+        self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never, pool: int = POOL
+    ):
+        self.problem = problem
+        self.k = k
+        self.out_of_time = out_of_time
+        self.pool = Pool(int(np.clip(pool // max(k, 1), 20, 100)))
+
+    def with_k(self, k: int) -> Self:
+        """The same columns, pool and memory for another number of rows."""
+        other = copy(self)
+        other.k = k
+        return other
+
+    def improves(self, value: float, on: float) -> bool:
+        """Whether a value is lower than another by more than rounding."""
+        return value < on * (1 - IMPROVES) - self.resolution
+
+    @abstractmethod
+    def value(self, support: np.ndarray) -> float:
+        """The loss of the best fit on a support."""
+
+    @abstractmethod
+    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Greedy forward selection over all columns; given rng, randomised and in the pool."""
+
+    @abstractmethod
+    def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
+        """Swap until no single swap lowers the loss.
+
+        Missing rows are added first; of too many rows the weakest leave.
+        """
+
+    @abstractmethod
+    def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
+        """Exchange several rows for others of the pool, then swap in the pool."""
+
+    def kicked(
+        self, support: np.ndarray, value: float, n_kicks: int, rng: np.random.Generator
+    ) -> Found:
+        """The best of a support and what kicks of it lead to, swap-optimal over all columns."""
+        for _ in range(n_kicks):
+            if self.out_of_time() or len(support) < 2:
+                break
+            trial, reached = self.kick(support, rng)
+            if self.improves(reached, value):
+                support = trial
+                value = reached
+        return self.descend(support)
+
+
+class Pool:
+    """The columns that came near to being chosen: where a search on few columns looks."""
+
+    def __init__(self, per_scan: int):
+        self.per_scan = per_scan
+        self.chosen: set[int] = set()
+
+    def note(self, scores: np.ndarray, names: np.ndarray) -> None:
+        """Remember the best columns of one scan, by name."""
+        self.chosen.update(names[_best_of(scores, self.per_scan)].tolist())
+
+
+def _best_of(scores: np.ndarray, m: int) -> np.ndarray:
+    """The indices of the m largest scores, in no order; never one of minus infinity."""
+    if m < len(scores):
+        best = np.argpartition(-scores, m - 1)[:m]
+    else:
+        best = np.arange(len(scores))
+    return best[scores[best] > -np.inf]
+
+
+def forward(
+    fit: Fit,
+    k: int,
+    rng: np.random.Generator | None = None,
+    pool: Pool | None = None,
+    out_of_time: OutOfTime = never,
+) -> Fit:
+    """Add the column of largest gain (or, given rng, one of the four largest) until there are k.
+
+    Ends early when every other column depends on the members or nothing is left to explain.
+    """
+    while fit.size < k and not out_of_time():
+        gains = fit.gains()
+        if pool is not None:
+            pool.note(gains, fit.columns.names)
+        j = int(np.argmax(gains))
+        if gains[j] == -np.inf:
+            break
+        if rng is not None:
+            best = _best_of(gains, 4)
+            j = int(best[rng.integers(best.size)])
+        fit.add(j)
+    return fit
+
+
+def kick(fit: Fit, members: np.ndarray, rng: np.random.Generator) -> Fit:
+    """The fit on these members after some of them, two to six, were exchanged."""
+    k = len(members)
+    n_leaving = int(rng.integers(2, min(k, 6) + 1))
+    leaving = rng.choice(k, n_leaving, replace=False)
+    staying = fit.cleared().with_members(np.delete(members, leaving))
+    return forward(staying, k, rng)
+
+
+class SquaredSearch(SupportSearch):
+    """The search for squared loss, in which every swap is scored exactly."""
+
+    def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
+        super().__init__(problem, k, out_of_time)
+        self.columns = Columns.of(problem)
+        self.pool_is_all = len(self.columns.names) <= POOL
+        self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
+        total = float(np.vdot(self.columns.Y, self.columns.Y))
+        self.resolution = 1e-14 * total * self.per_value
+        self._fits: dict[bool, Fit] = {}  # on all columns (False) and on those of the pool
+
+    def value(self, support: np.ndarray) -> float:
+        return self._loss(self._fit(support))
+
+    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
+        if rng is not None:
+            return forward(self._fit(NO_ROWS, in_pool=True), self.k, rng).support
+        return forward(self._fit(NO_ROWS), self.k, None, self.pool, self.out_of_time).support
+
+    def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
+        fit = self._fit(support, in_pool)
+        while fit.size > self.k:
+            fit.remove(int(np.argmin(fit.sacrifices())))
+        pool = None if in_pool else self.pool
+        forward(fit, self.k, None, pool)
+        self._swap(fit, pool)
+        return fit.support, self._loss(fit)
+
+    def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
+        self.pool.chosen.update(support.tolist())
+        fit = self._fit(NO_ROWS, in_pool=True)
+        kick(fit, fit.columns.positions(support), rng)
+        self._swap(fit, None)
+        return fit.columns.names[fit.members], self._loss(fit)
+
+    def _loss(self, fit: Fit) -> float:
+        return fit.value * self.per_value
+
+    def _swap(self, fit: Fit, pool: Pool | None) -> None:
+        """Make the best swap until none lowers the loss."""
+        for _ in range(1000):  # more than any support of the benchmarks has needed, by far
+            if self.out_of_time() or not fit.size:
+                return
+            gains, leaving = fit.best_swaps()
+            if pool is not None:
+                pool.note(gains, fit.columns.names)
+            entering = int(np.argmax(gains))
+            before = fit.value
+            if not gains[entering] > IMPROVES * before + 1e-14 * fit.total:
+                return
+            fit.remove(leaving)
+            fit.add(entering)
+            if fit.value >= before:  # what was to be gained was rounding
+                return
+
+    def _fit(self, support: np.ndarray, in_pool: bool = False) -> Fit:
+        """The fit on a support; it is good until the next one on these columns is asked for."""
+        in_pool = in_pool and not self.pool_is_all
+        last = self._fits.get(in_pool)
+        columns = self._pool_columns(support, last) if in_pool else self.columns
+        room = max(self.k, len(support))
+        if last is None or last.columns is not columns or last.room < room:
+            last = Fit(columns, room)
+            self._fits[in_pool] = last
+        return last.cleared().with_members(columns.positions(support))
+
+    def _pool_columns(self, support: np.ndarray, last: Fit | None) -> Columns:
+        """The columns of the pool and of a support, dense; those of the last fit are added to."""
+        chosen = self.pool.chosen
+        chosen.update(support.tolist())
+        if last is None:
+            return self.columns.take(np.array(sorted(chosen), dtype=int))
+        if len(last.columns.names) == len(chosen):
+            return last.columns
+        new = sorted(chosen.difference(last.columns.names.tolist()))
+        return last.columns.grown(self.columns, np.array(new, dtype=int))
