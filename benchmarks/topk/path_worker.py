@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from rowsparse.solvers.top_k.solve.bounds import bound
+from rowsparse.solvers.top_k.bounds import bound
 
 from rowsparse import TopKSelector
 from rowsparse.paths import selection_path

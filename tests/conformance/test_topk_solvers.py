@@ -1,9 +1,11 @@
 """Solvers of the constraint keep the contract: feasible, certified, reproducible, honest."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from clock import Clock
 from conformance.problems import Case
 
 from rowsparse.designs import as_design
@@ -11,7 +13,9 @@ from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.results import Status
-from rowsparse.solvers import ALM, SFS, Splice, run
+from rowsparse.solvers import ALM, IRLS, SFS, BlockDescent, Splice, run
+from rowsparse.solvers.top_k.multistart import Start
+from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
 
 SOLVERS = {"ALM": ALM(rho=1.05), "SFS": SFS(), "Splice": Splice()}
 SHAPES = [
@@ -117,3 +121,51 @@ def test_running_out_is_said():
 def test_a_penalty_is_refused(solver):
     with pytest.raises(ValueError, match="at most k nonzero rows"):
         run(solver, Case().problem)
+
+
+# -- the search around a solver -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [BlockDescent(), IRLS()], ids=["BlockDescent", "IRLS"])
+def test_a_solver_of_penalties_is_refused_in_one_sentence(solver):
+    here = problem(SHAPES[2])
+    said = "cannot solve this problem: it is for a loss with a penalty on the rows"
+    with pytest.raises(ValueError, match=said):
+        solve_top_k(here, solver)
+    with pytest.raises(ValueError, match=said):
+        top_k_path(here, [1, 2], solver)
+
+
+def test_a_solver_names_its_own_starts():
+    class FromTheFirst(Splice):
+        def starts(self, job):
+            yield Start("first", np.arange(job.search.k))
+
+    here = problem(SHAPES[2])
+    found = solve_top_k(here, FromTheFirst(), n_init=0, polish=False)
+    assert list(found.starts) == ["first"]
+    np.testing.assert_array_equal(found.rows, np.arange(K))
+    assert solve_top_k(here, FromTheFirst(), n_init=0).objective < found.objective
+
+
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_iterations_are_starts_and_the_criterion_is_the_violation(r):
+    found = solve_top_k(problem(SHAPES[2].but(r=r)), n_init=2)
+    assert found.n_iter == len(found.history) == len(found.starts)
+    assert found.criterion == found.violation
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_all_starts_of_a_path_share_one_time_limit(solver, monkeypatch):
+    """By a clock that moves 1 ms at every look; kicks and random starts look at it too."""
+    r = 2.0 if isinstance(solver, SFS) else 1.0
+    here = problem(SHAPES[2].but(r=r), 8)
+    clock = Clock.installed(monkeypatch)
+    whole = top_k_path(here, list(range(1, 9)), replace(solver, time_limit=1e9))
+    needed = clock.now
+    clock = Clock.installed(monkeypatch)
+    limit = needed / 4
+    path = top_k_path(here, list(range(1, 9)), replace(solver, time_limit=limit))
+    assert clock.now < limit + 0.5 * (needed - limit)
+    assert path[-1].status == Status.TIME_LIMIT
+    assert all(solution.converged for solution in whole)

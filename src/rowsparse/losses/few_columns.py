@@ -154,7 +154,7 @@ class _Smoothed:
             enough = 1e-16 * point.value if precise else 1e-2 * self.sigma**self.r / len(self.Y)
             if -slope <= enough:
                 # the loss is right to rounding, B to half the digits: one step more for the rest
-                return (self._refined(point, D, gradient) if precise else point.B), point.value
+                return point.B, point.value
             found, t = self._line_search(point, D, slope)
             if found is None and damping == 1:
                 break

@@ -192,7 +192,11 @@ class PenalisedProblem(ByValue):
     @cached_property
     def null_point(self) -> np.ndarray:
         """The best W whose penalised rows are all zero."""
-        return self._fitted(np.flatnonzero(self.penalty.free(self.n_rows)), None)
+        W = np.zeros((self.n_rows, self.Y.shape[1]))
+        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        if free.size:
+            W[free] = _unpenalised_fit(self.design.take(free), self.Y, self.loss)
+        return W
 
     def refitted(self, support: np.ndarray) -> np.ndarray:
         """The best W whose rows are zero but for the support and the free ones."""
@@ -292,6 +296,27 @@ class PenalisedProblem(ByValue):
         if np.abs(correction).max() > 1e-14 * size:
             G = self.design.rmatmul(Theta)
         return Theta, G
+
+
+def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+    """Minimise the loss over the coefficients of few dense columns, by reweighted least squares."""
+    B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
+    if loss.quadratic:
+        return B
+    size = np.sqrt(2 * ResidualLoss(2.0, loss.sample_weight).value_of_residual(F @ B - Y)) or 1.0
+    for smoothing in size * np.logspace(-1, -7, 7):
+        smoothed = loss.smoothed(smoothing)
+        for _ in range(200):
+            previous = B
+            B = _weighted_least_squares(F, Y, smoothed.residual_weights(F @ B - Y))
+            if np.abs(B - previous).max() <= 1e-13 * size:
+                break
+    return B
+
+
+def _weighted_least_squares(F: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
+    root = np.sqrt(h)[:, None]
+    return np.linalg.lstsq(root * F, root * Y, rcond=None)[0]
 
 
 def _best_scaled_dual(loss: ResidualLoss, Theta, Y, excess: float) -> float:

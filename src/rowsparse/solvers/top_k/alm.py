@@ -56,6 +56,8 @@ class ALM(TopKSolver[_State]):
         n_points = max(job.effort.n_init, 1)
         points = [job.effort.rng.standard_normal(shape) for _ in range(n_points)]
         for i, W in enumerate(points):
+            if i and job.deadline.passed():
+                return
             yield job.reached_from(f"random {i + 1}", W)
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
