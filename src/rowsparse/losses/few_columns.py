@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.systems import LIFTS, cholesky_solver, lifted_cholesky
+from ..numerics.systems import LIFTS, cholesky_solver, conjugate_gradients, lifted_cholesky
 from .residual import ResidualLoss
 
 FLOOR = 1e-7  # of the residual's size: where the smoothing ends if nobody says otherwise
@@ -153,20 +153,13 @@ class _Smoothed:
             # at a smoothing that is left again, an error below the smoothing's own is enough
             enough = 1e-16 * point.value if precise else 1e-2 * self.sigma**self.r / len(self.Y)
             if -slope <= enough:
-                # the loss is right to rounding, B to half the digits: one step more for the rest
-                return point.B, point.value
+                break
             found, t = self._line_search(point, D, slope)
             if found is None and damping == 1:
                 break
             point = point if found is None else found
             damping = damping / 4 if t == 1 else min(1.0, max(4 * damping, 0.1))
         return point.B, point.value
-
-    def _refined(self, point: _Point, D: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """B after a full step, unless its gradient is no smaller."""
-        after = self.at(point.B + D)
-        size = np.linalg.norm(self.P.T @ (self._sample_weights(after)[:, None] * after.E))
-        return after.B if size < np.linalg.norm(gradient) else point.B
 
     def _sample_weights(self, point: _Point) -> np.ndarray:
         """The h of the majorizer at a point, over n."""
@@ -195,7 +188,13 @@ class _Smoothed:
         lost = np.sqrt(kappa)[:, None] * point.E
         base = P.T @ (h[:, None] * P)
         if m * c > DIRECT:
-            return _conjugate_gradients(P, h, lost, base, gradient)
+
+            def times(D: np.ndarray) -> np.ndarray:
+                PD = P @ D
+                return P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
+
+            # preconditioned by the system of the reweighted step
+            return conjugate_gradients(times, lifted_cholesky(base), -gradient, 1e-3, 50)
         J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
         H = J.T @ J
         np.negative(H, out=H)
@@ -208,35 +207,6 @@ class _Smoothed:
             root = np.sqrt(h)[:, None]
             return -np.linalg.lstsq(root * P, root * point.E, rcond=None)[0]  # the reweighted step
         return -factor(gradient.ravel()).reshape(m, c)
-
-
-def _conjugate_gradients(
-    P: np.ndarray, h: np.ndarray, lost: np.ndarray, base: np.ndarray, gradient: np.ndarray
-) -> np.ndarray:
-    """The Newton system by conjugate gradients, preconditioned by the reweighted one."""
-    precondition = lifted_cholesky(base)
-    D = np.zeros_like(gradient)
-    residual = -gradient
-    z = precondition(residual)
-    direction = z
-    rz = float(np.vdot(residual, z))
-    target = 1e-6 * rz
-    for _ in range(50):
-        PD = P @ direction
-        Hd = P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
-        curvature = float(np.vdot(direction, Hd))
-        if curvature <= 0:
-            break
-        step = rz / curvature
-        D = D + step * direction
-        residual = residual - step * Hd
-        z = precondition(residual)
-        before = rz
-        rz = float(np.vdot(residual, z))
-        if rz <= target:
-            break
-        direction = z + (rz / before) * direction
-    return D if D.any() else z
 
 
 class StackedFits:

@@ -47,9 +47,6 @@ class ALM(TopKSolver[_State]):
     rho: float = 1.02
     refit: bool = True
 
-    def attainable_tol(self, problem: PenalisedProblem) -> float:
-        return max(1e-5, problem.attainable_violation) if self.refit else np.inf
-
     def starts(self, job: Job) -> Iterator[Start]:
         """From random points, as in the paper; all are drawn before the first run."""
         shape = job.problem.n_rows, job.problem.Y.shape[1]
