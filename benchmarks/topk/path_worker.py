@@ -13,10 +13,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from rowsparse.solvers.top_k.bounds import bound
 
 from rowsparse import TopKSelector
 from rowsparse.paths import selection_path
+from rowsparse.solvers.top_k.bounds import bound
 
 warnings.filterwarnings("ignore")
 
