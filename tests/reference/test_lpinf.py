@@ -9,7 +9,7 @@ from conformance import plain
 from conformance.problems import Case
 
 from rowsparse.solvers import BlockDescent, ProximalGradient, run
-from rowsparse.solvers.penalised.ridge_start import ridge_weights
+from rowsparse.solvers.penalised.starts import ridge_point
 
 ACCURACY = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 TIGHT = BlockDescent(tol=1e-10)
@@ -116,7 +116,7 @@ def test_a_large_problem_with_many_clipped_rows_is_solved_exactly():
 @pytest.mark.parametrize("shape", [(60, 12), (20, 50)])
 def test_the_ridge_start_minimises_the_ridge_objective(shape, factored):
     case = Case(n=shape[0], d=shape[1], weighted=True, factored=factored, size="max")
-    W = ridge_weights(case.problem)
+    W = ridge_point(case.problem)
     allowed = np.isfinite(case.strength)
     assert not W[~allowed].any()
     A, q = case.A[:, allowed], 2 * case.strength[allowed]

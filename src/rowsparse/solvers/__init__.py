@@ -3,10 +3,9 @@
 from .base import Solver
 from .loop import run
 from .penalised.block_descent import BlockDescent
-from .penalised.choose import choose
 from .penalised.irls import IRLS
 from .penalised.proximal_gradient import ProximalGradient
-from .penalised.starts import solve
+from .penalised.starts import choose, solve
 from .top_k.alm import ALM
 from .top_k.sfs import SFS
 from .top_k.solve import Splice

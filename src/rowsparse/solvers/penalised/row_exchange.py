@@ -14,28 +14,30 @@ import numpy as np
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...penalties.base import Penalty
 from ...problems.penalised import PenalisedProblem
-from .block_descent import local_model
-from .descent import descend
+from ..base import never
+from .descent import descend, objective
 from .model import Model
+from .working_set import WorkingSet
 
 CANDIDATES = 2000  # rows outside the support that may take a dropped row's place, at most
-BLOCK_ENTRIES = 2e7  # bounds them on tall data
 MAX_TRIALS = 60
-ROUGH = 1e-4  # tolerance of a trial, relative to the data
 FLOPS = 2e9  # bounds the trials on large problems
+ROUGH = 1e-4  # tolerance of what is only a trial or a start, relative to the data
 
 
 def exchange_rows(
-    problem: PenalisedProblem, W: np.ndarray, out_of_time: Callable[[], bool] = lambda: False
+    problem: PenalisedProblem, W: np.ndarray, out_of_time: Callable[[], bool] = never
 ) -> np.ndarray:
     """A W of lower objective than the given local minimum, or an equal copy if no trial helped."""
     W = W.copy()
-    rows = _working_set(problem, W)
+    evaluation = problem.evaluate(W)
+    rows = _promising_rows(problem, W, evaluation.gradient)
     penalty = problem.penalty.take(rows)
-    model = local_model(problem, W, rows)
-    best = model.loss_value() + penalty.value(model.W)
+    model = WorkingSet.of(problem, rows).model(problem, W, evaluation)
+    best = objective(model, penalty)
     tol = ROUGH * problem.violation_scale
-    trials, improved = _allowed_trials(model), True
+    trials = _allowed_trials(model)
+    improved = True
     while improved:
         improved = False
         for j in _weakest_first(model, penalty):
@@ -44,21 +46,24 @@ def exchange_rows(
             trials -= 1
             trial = _without(model, penalty, j, tol)
             descend(trial, penalty, tol)
-            value = trial.loss_value() + penalty.value(trial.W)
+            value = objective(trial, penalty)
             if value < best * (1 - 1e-6):
-                model, best, improved = trial, value, True
+                model = trial
+                best = value
+                improved = True
                 break
     W[rows] = model.W
     return W
 
 
-def _working_set(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
-    evaluation = problem.evaluate(W)
+def _promising_rows(problem: PenalisedProblem, W: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The support, and the rows outside it that the gradient pulls most."""
     inside = nonzero_rows(W) | problem.penalty.free(len(W))
     closed = inside | problem.penalty.excluded(len(W)) | (problem.sample_curvatures == 0)
     L = np.where(closed, 1.0, problem.sample_curvatures)
-    pulls = np.where(closed, -1.0, row_norms(evaluation.gradient) / np.sqrt(L))
-    n_outside = min(CANDIDATES, int(BLOCK_ENTRIES) // len(problem.Y), int(np.sum(~closed)))
+    pulls = np.where(closed, -1.0, row_norms(gradient) / np.sqrt(L))
+    # on tall data a block of so many columns would be too large
+    n_outside = min(CANDIDATES, 20_000_000 // len(problem.Y), int(np.sum(~closed)))
     return np.union1d(np.flatnonzero(inside), largest(pulls, n_outside))
 
 
@@ -72,7 +77,8 @@ def _weakest_first(model: Model, penalty: Penalty) -> np.ndarray:
     """The penalised nonzero rows, the one of least fitted size first."""
     size = np.sqrt(model.curvatures) * row_norms(model.W)
     order = np.argsort(size, kind="stable")
-    return order[(size[order] > 0) & ~penalty.free(len(size))[order]]
+    penalised = ~penalty.free(len(size))
+    return order[(size[order] > 0) & penalised[order]]
 
 
 def _without(model: Model, penalty: Penalty, j: int, tol: float) -> Model:
