@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ class Parameters:
         """The constructor arguments by name; ``deep`` has no effect, nothing is nested."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
 
-    def set_params(self, **params: Any):
+    def set_params(self, **params: Any) -> Self:
         """Change constructor arguments by name."""
         known = self.get_params()
         for name, value in params.items():

@@ -114,5 +114,25 @@ class ResidualLoss(Loss):
             return -np.inf
         return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
 
+    def best_dual_value(self, Theta: np.ndarray, Y: np.ndarray, longest: float) -> float:
+        """The largest ``dual_value`` of the multiples ``t Theta``, 0 <= t <= longest."""
+        gain = -float(np.einsum("ij,ij->", Theta, Y))
+        if gain <= 0:
+            return 0.0
+        if self.plain:  # a parabola in t
+            curvature = len(Theta) * float(np.einsum("ij,ij->", Theta, Theta))
+            t = min(longest, gain / curvature)
+            return t * gain - t**2 * curvature / 2
+        if self.r == 1:  # linear up to the edge of the domain
+            scale = self.weights(len(Theta)) / len(Theta)
+            used = scale > 0
+            inside = (row_norms(Theta)[used] / scale[used]).max(initial=0.0)
+            t = min(longest, 1.0 / inside if inside > 0 else np.inf)
+        else:
+            q = self.r / (self.r - 1)
+            cost = q * (gain - self.dual_value(Theta, Y))  # sum of (s/n)^(1-q) |theta|^q
+            t = min(longest, (gain / cost) ** (1 / (q - 1)))
+        return self.dual_value(t * Theta, Y)
+
     def _squares(self, E: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", E, E) + self.smoothing**2

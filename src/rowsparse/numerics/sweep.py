@@ -31,7 +31,7 @@ BATCH = 4  # rows that share one pass over the gradient or the residual
 _FASTMATH = {"reassoc", "contract", "nsz"}
 
 
-def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False):
+def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False) -> float:
     """Sweep over ``rows`` with the Gram matrix; W and Q (m x c, Fortran order) change in place.
 
     Stops after ``n_sweeps`` or when a sweep moves no row by more than ``tol`` in the scale
@@ -43,7 +43,7 @@ def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False):
     return kernel(G, Q.T, W.T, strength, p, rows, n_sweeps, tol, space, batch)
 
 
-def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False):
+def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False) -> float:
     """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
     rows = rows[curvature[rows] > 0.0]
     if not rows.size:

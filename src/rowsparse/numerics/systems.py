@@ -108,7 +108,9 @@ def ridge(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -> np.ndarray
     return W
 
 
-def normal_equations(X: Columns, Y: np.ndarray, h: np.ndarray, used: np.ndarray):
+def normal_equations(
+    X: Columns, Y: np.ndarray, h: np.ndarray, used: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """``X'HX`` and ``X'HY`` of the named columns."""
     return X.gram(used, used, h), X.rmatmul(h[:, None] * Y)[used]
 

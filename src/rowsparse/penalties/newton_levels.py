@@ -54,6 +54,16 @@ def newton_on_levels_flops(n_rows: int, n_outputs: int) -> float:
 
 
 @dataclass
+class _Block:
+    """The free entries of one output, eliminated: ``L'd = half - coupling @ levels``."""
+
+    inside: np.ndarray  # their rows
+    factor: Cholesky  # L L' is their Hessian
+    coupling: np.ndarray
+    half: np.ndarray
+
+
+@dataclass
 class _Structure:
     """Rows with their levels, and the gradient of the loss in them."""
 
@@ -65,7 +75,9 @@ class _Structure:
     signs: np.ndarray  # s_jk where clipped, else 0
 
     @classmethod
-    def of(cls, W, Q, strength, penalty) -> _Structure:
+    def of(
+        cls, W: np.ndarray, Q: np.ndarray, strength: np.ndarray, penalty: RowPenalty
+    ) -> _Structure:
         levels = np.abs(W).max(axis=1)
         clipped = (strength > 0)[:, None] & (np.abs(W) >= (1 - AT_LEVEL) * levels[:, None])
         signs = np.where(clipped, np.sign(W), 0.0)
@@ -115,16 +127,16 @@ class _Structure:
             levels = lifted_cholesky(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])
             change[rows] = levels(right[rows])
         D = change[:, None] * self.signs
-        for k, (inside, factor, coupling, half) in enumerate(blocks):
-            if inside.size:
-                D[inside, k] = factor.back(half - coupling @ change)
+        for k, block in enumerate(blocks):
+            if block is not None:
+                D[block.inside, k] = block.factor.back(block.half - block.coupling @ change)
         return D
 
-    def _eliminate(self, G: np.ndarray, k: int, A: np.ndarray, right: np.ndarray):
+    def _eliminate(self, G: np.ndarray, k: int, A: np.ndarray, right: np.ndarray) -> _Block | None:
         """Take the free entries of output k out of the system of levels (A, right), in place."""
         inside = np.flatnonzero(self.free[:, k])
         if not inside.size:
-            return inside, Cholesky(np.zeros((0, 0))), np.zeros((0, len(G))), np.zeros(0)
+            return None
         rows = np.flatnonzero(self.signs[:, k])
         factor = lifted_cholesky(G[np.ix_(inside, inside)], lifts=LIFTS)
         half = factor.forward(-self.Q[inside, k])
@@ -135,7 +147,7 @@ class _Structure:
             coupling[:, rows] = part
             A[np.ix_(rows, rows)] -= part.T @ part
             right[rows] -= part.T @ half
-        return inside, factor, coupling, half
+        return _Block(inside, factor, coupling, half)
 
 
 def _accept(model: LocalModel, here: _Structure, D: np.ndarray) -> bool:

@@ -11,7 +11,6 @@ from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.residual import ResidualLoss
-from ..numerics.rows import row_norms
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
@@ -130,18 +129,17 @@ class PenalisedProblem(ByValue):
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
             E = self.design.matmul(W)
             E -= self.Y
-            if self.loss.quadratic and np.array_equal(W, self.null_point):
-                return self._evaluation(W, E, smoothing, self.null_gradient)
-            return self.evaluate_residual(W, E, smoothing)
+            known = self.loss.quadratic and np.array_equal(W, self.null_point)
+            return self.evaluate_residual(W, E, smoothing, self.null_gradient if known else None)
 
     def evaluate_residual(
-        self, W: np.ndarray, E: np.ndarray, smoothing: float | None = None
+        self,
+        W: np.ndarray,
+        E: np.ndarray,
+        smoothing: float | None = None,
+        gradient: np.ndarray | None = None,
     ) -> Evaluation:
-        """``evaluate(W)`` where the residual E = X W - Y is already known."""
-        return self._evaluation(W, E, smoothing, None)
-
-    def _evaluation(self, W, E, smoothing: float | None, gradient: np.ndarray | None) -> Evaluation:
-        """``gradient`` where it is known already, and a pass over X where it is not."""
+        """``evaluate(W)`` where the residual E = X W - Y, and perhaps the gradient, is known."""
         smoothing = self.smoothing_floor if smoothing is None else smoothing
         h = self.loss.smoothed(smoothing).residual_weights(E)
         if gradient is None:
@@ -274,17 +272,21 @@ class PenalisedProblem(ByValue):
         """
         if not self.convex or self.penalty.alpha == 0:
             return None
-        loss, E = self.loss.smoothed(self.smoothing_floor), evaluation.residual
+        loss = self.loss.smoothed(self.smoothing_floor)
+        E = evaluation.residual
         multiple = len(E) if loss.plain else 1  # any will do, and this one needs no copy of E
         Theta = E if loss.plain else loss.slopes(E)
         Theta, G = self._orthogonal_to_free(Theta, multiple * evaluation.gradient, multiple)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
-        dual = _best_scaled_dual(self.loss, Theta, self.Y, excess)
+        dual = self.loss.best_dual_value(Theta, self.Y, 1.0 / excess if excess > 0 else np.inf)
         return max(evaluation.objective - dual, 0.0)
 
-    def _orthogonal_to_free(self, Theta, G, multiple: int):
+    def _orthogonal_to_free(
+        self, Theta: np.ndarray, G: np.ndarray, multiple: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Theta made orthogonal to the free columns, and X'Theta; G is that of the given Theta."""
         free = np.flatnonzero(self.penalty.free(self.n_rows))
         if not free.size:
             return Theta, G
@@ -317,26 +319,3 @@ def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.nda
 def _weighted_least_squares(F: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
     root = np.sqrt(h)[:, None]
     return np.linalg.lstsq(root * F, root * Y, rcond=None)[0]
-
-
-def _best_scaled_dual(loss: ResidualLoss, Theta, Y, excess: float) -> float:
-    """The largest dual value over the multiples of Theta that are feasible."""
-    largest = 1.0 / excess if excess > 0 else np.inf
-    gain = -float(np.einsum("ij,ij->", Theta, Y))
-    if gain <= 0:
-        return 0.0
-    if loss.plain:  # a parabola in the multiple
-        curvature = len(Theta) * float(np.einsum("ij,ij->", Theta, Theta))
-        step = min(largest, gain / curvature)
-        return step * gain - step**2 * curvature / 2
-    if loss.r == 1:
-        scale = loss.weights(len(Theta)) / len(Theta)
-        norms = row_norms(Theta)
-        used = scale > 0
-        inside = (norms[used] / scale[used]).max(initial=0.0)
-        step = min(largest, 1.0 / inside if inside > 0 else np.inf)
-    else:
-        q = loss.r / (loss.r - 1)
-        cost = q * (gain - loss.dual_value(Theta, Y))  # q * sum of (s/n)^(1-q) |theta|^q / q
-        step = min(largest, (gain / cost) ** (1 / (q - 1)))
-    return loss.dual_value(step * Theta, Y)

@@ -12,20 +12,19 @@ from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.systems import normal_equations, ridge, ridge_by_features
 from ...numerics.threads import blas_threads_for
 from ...problems.base import PENALTY
-from ...problems.penalised import PenalisedProblem
+from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State
 
 DROP_BELOW = 1e-5  # relative to the largest row: such rows leave the system
 SMALLEST_SMOOTHING = 1e-7  # of the largest row
 LOWERING = 0.3  # of both smoothings, at every step
-MAX_RETURNS = 10  # of dropped rows that the final check wants back
 
 
 @dataclass(kw_only=True)
 class _State(State):
     columns: Restriction  # of the rows still in the system
-    G: np.ndarray | None = None  # X'SX of them, where it does not change (r = 2, d <= n)
-    B: np.ndarray | None = None  # X'SY of them, kept with G
+    # X'SX and X'SY of them, where they do not change (r = 2, d <= n)
+    normal: tuple[np.ndarray, np.ndarray] | None = None
     smoothing_rows: float = np.inf
     smallest_smoothing: float = 0.0  # of the rows
     smoothing_samples: float = np.inf
@@ -88,7 +87,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
             new = self._minimise_majorizer(problem, state, state)
             reached = self._smoothed_objective(problem, new, state)
         if reached > state.objective * (1 + 1e-11):  # the system is beyond this precision
-            new, reached = replace(state, stalled=True), state.objective
+            new = replace(state, stalled=True)
+            reached = state.objective
         new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)
         new.smoothing_samples = max(LOWERING * state.smoothing_samples, problem.smoothing_floor)
         new.objective = self._smoothed_objective(problem, new, new)
@@ -98,7 +98,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
         )
         new.criterion = (state.objective - reached) / (abs(reached) or 1.0)
         if at_floor and new.criterion <= self.tol:
-            self._check_dropped(problem, new)
+            return self._with_dropped_checked(problem, new)
         return new
 
     def _minimise_majorizer(
@@ -122,39 +122,47 @@ class IRLS(Solver[PenalisedProblem, _State]):
         """The objective of a point under the smoothing of a level; rows not in the system count
         as zero rows, so that leaving it changes nothing."""
         W = point.W[point.active]
-        if point.G is not None and point.B is not None:  # without a pass over X
+        if point.normal is not None:  # without a pass over X
+            G, B = point.normal
             at_zero = problem.loss.value_of_residual(problem.Y)
-            loss = at_zero + float(np.vdot(W, point.G @ W / 2 - point.B))
+            loss = at_zero + float(np.vdot(W, G @ W / 2 - B))
         else:
             E = point.columns.X.matmul(W) - problem.Y
             loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
         return loss + problem.penalty.smoothed_value(point.rows(), level.smoothing_rows)
 
-    def _check_dropped(self, problem: PenalisedProblem, state: _State) -> None:
-        """Done, unless a row that was dropped would lower a convex objective."""
-        negligible = row_norms(state.W) < DROP_BELOW * row_norms(state.W).max(initial=0.0)
+    def _with_dropped_checked(self, problem: PenalisedProblem, state: _State) -> _State:
+        """Converged, unless a row that was dropped would lower a convex objective."""
+        norms = row_norms(state.W)
+        negligible = norms < DROP_BELOW * norms.max(initial=0.0)
         cleaned = np.where(negligible[:, None], 0.0, state.W)
         if problem.objective(cleaned) <= problem.objective(state.W):
             state.W = cleaned
         evaluation = problem.evaluate(state.W)
         wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
         wrong &= ~nonzero_rows(state.W)
-        if not (problem.convex and wrong.any()) or state.n_returns == MAX_RETURNS:
-            state.converged = True
-            return
-        returned = replace(state, W=state.W.copy(), n_returns=state.n_returns + 1)
-        active = np.flatnonzero(nonzero_rows(state.W) | wrong)
-        returned.columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
-        returned.G = returned.B = None
-        h = problem.loss.smoothed(problem.smoothing_floor).residual_weights(evaluation.residual)
-        L = problem.curvatures(h)[wrong]
-        steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
-        returned.W[wrong] = steps / np.count_nonzero(wrong)
-        value = self._smoothed_objective(problem, returned, state)
-        if value < state.objective:
-            state.__dict__.update(returned.__dict__ | {"objective": value})
-        else:
-            state.converged = True
+        # rows that come back again and again will not settle: ten times are enough
+        if problem.convex and wrong.any() and state.n_returns < 10:
+            returned = _with_rows_returned(problem, state, evaluation, wrong)
+            returned.objective = self._smoothed_objective(problem, returned, state)
+            if returned.objective < state.objective:
+                return returned
+        state.converged = True
+        return state
+
+
+def _with_rows_returned(
+    problem: PenalisedProblem, state: _State, evaluation: Evaluation, wrong: np.ndarray
+) -> _State:
+    """The state with the wrong rows in the system again, each on a part of its way by itself."""
+    active = np.flatnonzero(nonzero_rows(state.W) | wrong)
+    loss = problem.loss.smoothed(problem.smoothing_floor)
+    L = problem.curvatures(loss.residual_weights(evaluation.residual))[wrong]
+    steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
+    W = state.W.copy()
+    W[wrong] = steps / np.count_nonzero(wrong)
+    columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
+    return replace(state, W=W, columns=columns, normal=None, n_returns=state.n_returns + 1)
 
 
 def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
@@ -165,8 +173,9 @@ def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
     if np.count_nonzero(kept) > 0.8 * kept.size:
         return state
     smaller = replace(state, columns=state.columns.keep(kept))
-    if state.G is not None and state.B is not None:
-        smaller.G, smaller.B = state.G[np.ix_(kept, kept)], state.B[kept]
+    if state.normal is not None:
+        G, B = state.normal
+        smaller.normal = G[np.ix_(kept, kept)], B[kept]
     return smaller
 
 
@@ -174,10 +183,12 @@ def _reweighted_fit(
     problem: PenalisedProblem, state: _State, h: np.ndarray, q: np.ndarray
 ) -> np.ndarray:
     """The minimiser of the majorizer on the active rows."""
-    n, d = state.columns.X.shape
+    X = state.columns.X
+    n, d = X.shape
     h = np.maximum(h, 1e-300) / n
-    if problem.loss.quadratic and d <= n and state.G is None:
-        state.G, state.B = normal_equations(state.columns.X, problem.Y, h, np.arange(d))
-    if state.G is not None and state.B is not None:
-        return ridge_by_features(state.G, q, state.B)
-    return ridge(state.columns.X, problem.Y, h, q)
+    if problem.loss.quadratic and d <= n and state.normal is None:
+        state.normal = normal_equations(X, problem.Y, h, np.arange(d))
+    if state.normal is None:
+        return ridge(X, problem.Y, h, q)
+    G, B = state.normal
+    return ridge_by_features(G, q, B)

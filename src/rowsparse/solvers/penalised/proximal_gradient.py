@@ -18,10 +18,10 @@ from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State
 
-RAISE, LOWER = 1.5, 0.9  # of the curvature: when a step is too long, and after each step
+RAISE = 1.5  # of the curvature, when a step is too long
+LOWER = 0.9  # of the curvature, after each step
 SLOW = 0.1  # of the violation: where steps move less, single rows are wrong that steps cannot see
 MAX_IDLE = 100  # steps without a lower objective or a smaller violation
-ROUNDING = 128  # units in the last place of the objective: columns far from zero lose that much
 
 
 @dataclass(kw_only=True)
@@ -62,18 +62,16 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         W[problem.penalty.excluded(len(W))] = 0.0
         evaluation = problem.evaluate(W)
         largest = float(problem.sample_curvatures.max(initial=0.0)) or 1.0
-        return self._checked(
-            problem,
-            _State(
-                W,
-                evaluation.objective,
-                evaluation.violation,
-                curvature=largest,
-                evaluation=evaluation,
-                W_before=W,
-                before=evaluation,
-            ),
+        state = _State(
+            W,
+            evaluation.objective,
+            evaluation.violation,
+            curvature=largest,
+            evaluation=evaluation,
+            W_before=W,
+            before=evaluation,
         )
+        return self._checked(problem, state)
 
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
@@ -94,15 +92,17 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
 
     def _accelerated(self, problem: PenalisedProblem, state: _State) -> _State | None:
         """The step from beyond W, or None where it does not lower the objective."""
-        now, before = state.evaluation, state.before
+        now = state.evaluation
+        before = state.before
         beta = (state.momentum - 1) / _next_momentum(state.momentum)
         V = state.W + beta * (state.W - state.W_before)
         E = now.residual + beta * (now.residual - before.residual)
         G = now.gradient + beta * (now.gradient - before.gradient)
         W, residual, curvature = _step(problem, V, E, G, LOWER * state.curvature)
         value = problem.loss.value_of_residual(residual) + problem.penalty.value(W)
-        overshot = np.vdot(V - W, W - state.W) > 0  # the momentum points uphill
-        if value > state.objective + _rounding(problem, state) or (overshot and problem.convex):
+        if value > state.objective + _rounding(problem, state):
+            return None
+        if problem.convex and np.vdot(V - W, W - state.W) > 0:  # the momentum points uphill
             return None
         longer = state.momentum * np.sqrt(curvature / state.curvature)
         return _moved(problem, state, W, residual, curvature, _next_momentum(longer))
@@ -135,7 +135,7 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
 
 
 def _step(
-    problem: PenalisedProblem, V, E, G, curvature: float
+    problem: PenalisedProblem, V: np.ndarray, E: np.ndarray, G: np.ndarray, curvature: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """The prox step from V (residual E, gradient G) with a curvature that bounds the loss's."""
     s = problem.loss.weights(len(E)) / len(E)
@@ -150,7 +150,14 @@ def _step(
         curvature = max(RAISE * curvature, min(bend / length, 2 * RAISE * curvature))
 
 
-def _moved(problem: PenalisedProblem, state: _State, W, residual, curvature, momentum) -> _State:
+def _moved(
+    problem: PenalisedProblem,
+    state: _State,
+    W: np.ndarray,
+    residual: np.ndarray,
+    curvature: float,
+    momentum: float,
+) -> _State:
     evaluation = problem.evaluate_residual(W, residual)
     return _State(
         W,
@@ -165,7 +172,8 @@ def _moved(problem: PenalisedProblem, state: _State, W, residual, curvature, mom
 
 
 def _rounding(problem: PenalisedProblem, state: _State) -> float:
-    return ROUNDING * float(np.finfo(problem.design.dtype).eps) * abs(state.objective)
+    """128 units in the last place of the objective: columns far from zero lose that much."""
+    return 128 * float(np.finfo(problem.design.dtype).eps) * abs(state.objective)
 
 
 def _next_momentum(t: float) -> float:
