@@ -146,4 +146,4 @@ def grid(orders, powers, size="l2") -> list[Case]:
 @cache
 def tight(case):
     """What a run to the last digits finds: the optimum where there is one."""
-    return run(BlockDescent(tol=1e-10, max_iter=2000, time_limit=10), case.problem)
+    return run(BlockDescent(tol=1e-10, max_iter=2000, time_limit=60), case.problem)

@@ -59,7 +59,7 @@ def fitting(solver, case):
 
 @cache
 def solved(kind, case):
-    return run(kind(time_limit=10), case.problem)
+    return run(kind(time_limit=60), case.problem)
 
 
 # -- what is returned -----------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_no_single_row_can_be_changed_to_lower_the_objective(case):
 def test_gap_is_a_bound_on_the_distance_to_the_optimum(kind, case):
     best = tight(case).objective
     for tol in (1e-1, 1e-2, 1e-4):
-        loose = run(kind(tol=tol, time_limit=10), case.problem)
+        loose = run(kind(tol=tol, time_limit=60), case.problem)
         assert loose.gap >= 0
         assert loose.objective - best <= loose.gap + 1e-9 * best
 
@@ -321,7 +321,6 @@ def test_a_callback_that_returns_nothing_changes_nothing(solver, slow):
     np.testing.assert_array_equal(watched.W, run(solver(), slow.problem).W)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_overflow_is_reported_as_such(solver):
     case = Case(n=20, d=5)
     huge = PenalisedProblem.build(as_design(case.X), 1e200 * case.Y, ResidualLoss(), L2p(1e190))

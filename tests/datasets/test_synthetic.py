@@ -66,7 +66,7 @@ def test_same_seed_same_data():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"n_samples": 0}, "n_samples, n_features: expected at least 1, got 0"),
+        ({"n_samples": 0}, "n_samples: expected at least 1, got 0"),
         ({"n_informative": 0}, "n_informative: expected 1 to n_features=20, got 0"),
         ({"n_informative": 21}, "n_informative: expected 1 to n_features=20, got 21"),
         ({"n_outputs": 0}, "n_outputs: expected at least 1 for regression, got 0"),

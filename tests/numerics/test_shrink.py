@@ -97,7 +97,6 @@ def test_the_jump_at_the_threshold_makes_both_sides_equally_low(p):
 
 
 @pytest.mark.parametrize("p", POWERS)
-@pytest.mark.filterwarnings("ignore:overflow")
 def test_never_nan_and_never_longer_from_one_end_of_the_range_to_the_other(p):
     z, rho = np.meshgrid(10.0 ** np.arange(-300, 301, 20), 10.0 ** np.arange(-300, 301, 20))
     t = shrink(z, rho, p)

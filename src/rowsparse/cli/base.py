@@ -18,6 +18,7 @@ from rich.text import Text
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 PIPE_WIDTH = 10_000  # in a pipe nothing is folded or cut to fit a screen
 
 

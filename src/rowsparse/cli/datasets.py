@@ -8,7 +8,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from rowsparse.cli.base import plain_table, print_json, said_plainly, terminal
+from rowsparse.cli.base import AsJson, plain_table, print_json, said_plainly, terminal
 from rowsparse.datasets.base import Dataset, DatasetError, shortened
 from rowsparse.datasets.registry import (
     FOLDER_VARIABLE,
@@ -27,8 +27,6 @@ datasets_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @datasets_app.command("list")

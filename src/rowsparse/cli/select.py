@@ -12,6 +12,7 @@ from rich.text import Text
 
 from rowsparse.cli.base import (
     INTERRUPTED,
+    AsJson,
     check_output_path,
     messages,
     print_json,
@@ -94,7 +95,7 @@ def select(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write the selected features.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Select features: one set for all classes, labels or outputs.
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rowsparse.datasets.base import Dataset, DatasetError
-from rowsparse.datasets.tables import (
+from rowsparse.datasets.base import (
+    Dataset,
+    DatasetError,
     assemble,
     check_unique,
     missing_values,

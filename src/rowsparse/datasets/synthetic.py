@@ -36,7 +36,16 @@ def make_row_sparse(
     Y : (n_samples, n_outputs), or (n_samples,) for one output and for class labels
     support : indices of the informative features, ascending
     """
-    _check(n_samples, n_features, n_informative, n_outputs, noise, outliers, task)
+    tasks = ("regression", "classification")
+    _expect(task in tasks, "task", "'regression' or 'classification'", repr(task))
+    _expect(n_samples >= 1, "n_samples", "at least 1", n_samples)
+    _expect(n_features >= 1, "n_features", "at least 1", n_features)
+    inside = 1 <= n_informative <= n_features
+    _expect(inside, "n_informative", f"1 to n_features={n_features}", n_informative)
+    fewest = 1 + tasks.index(task)
+    _expect(n_outputs >= fewest, "n_outputs", f"at least {fewest} for {task}", n_outputs)
+    _expect(0 <= noise < np.inf, "noise", "a number >= 0", noise)
+    _expect(0 <= outliers <= 1, "outliers", "a fraction from 0 to 1", outliers)
     rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_samples, n_features))
     support = np.sort(rng.choice(n_features, n_informative, replace=False))
@@ -52,29 +61,6 @@ def make_row_sparse(
     return X, (Y[:, 0] if n_outputs == 1 else Y), support
 
 
-def _check(
-    n_samples: int,
-    n_features: int,
-    n_informative: int,
-    n_outputs: int,
-    noise: float,
-    outliers: float,
-    task: str,
-) -> None:
-    if task not in ("regression", "classification"):
-        raise ValueError(f"task: expected 'regression' or 'classification', got {task!r}.")
-    if n_samples < 1 or n_features < 1:
-        raise ValueError(
-            f"n_samples, n_features: expected at least 1, got {n_samples} and {n_features}."
-        )
-    if not 1 <= n_informative <= n_features:
-        raise ValueError(
-            f"n_informative: expected 1 to n_features={n_features}, got {n_informative}."
-        )
-    fewest = 2 if task == "classification" else 1
-    if n_outputs < fewest:
-        raise ValueError(f"n_outputs: expected at least {fewest} for {task}, got {n_outputs}.")
-    if not (np.isfinite(noise) and noise >= 0):
-        raise ValueError(f"noise: expected a number >= 0, got {noise}.")
-    if not 0 <= outliers <= 1:
-        raise ValueError(f"outliers: expected a fraction from 0 to 1, got {outliers}.")
+def _expect(holds: bool, name: str, expected: str, got: object) -> None:
+    if not holds:
+        raise ValueError(f"{name}: expected {expected}, got {got}.")
