@@ -6,6 +6,7 @@ import pytest
 from rowsparse.designs import as_design
 from rowsparse.numerics.systems import (
     cholesky_solver,
+    conjugate_gradients,
     lifted_cholesky,
     normal_equations,
     ridge,
@@ -163,3 +164,28 @@ def test_the_halves_of_a_factor_solve_together():
     factor = lifted_cholesky(X.T @ X, q)
     right = X.T @ Y
     np.testing.assert_allclose(factor.back(factor.forward(right)), factor(right), rtol=1e-10)
+
+
+@pytest.mark.parametrize("accuracy", [1e-1, 1e-6, 1e-12])
+def test_conjugate_gradients_reach_the_accuracy_in_the_norm_of_the_preconditioner(accuracy):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((12, 12))
+    A = A @ A.T + np.diag(10.0 ** np.linspace(-2, 2, 12))
+    B = rng.standard_normal((12, 3))
+    d = A.diagonal()[:, None]
+    D = conjugate_gradients(lambda V: A @ V, lambda R: R / d, B, accuracy, 200)
+
+    def size(R):
+        return np.sqrt(np.sum(R**2 / d))
+
+    assert size(B - A @ D) <= accuracy * size(B) * (1 + 1e-9)
+
+
+def test_conjugate_gradients_end_at_the_first_direction_of_negative_curvature():
+    A = np.diag([2.0, -1.0])
+    downhill = np.array([[0.0], [1.0]])
+    D = conjugate_gradients(lambda V: A @ V, lambda R: R, downhill, 1e-8, 10)
+    np.testing.assert_array_equal(D, downhill)  # nothing but the direction itself is known
+    mixed = np.array([[1.0], [0.1]])
+    D = conjugate_gradients(lambda V: A @ V, lambda R: R, mixed, 1e-8, 10)
+    assert np.vdot(D, mixed) > 0  # still a direction of descent

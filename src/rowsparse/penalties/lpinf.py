@@ -9,8 +9,8 @@ import numpy as np
 
 from ..numerics import clip
 from .base import LocalModel
+from .families import PowerPenalty
 from .newton_levels import newton_on_levels, newton_on_levels_flops
-from .power import PowerPenalty
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,6 @@ from .model import Model
 from .working_set import WorkingSet
 
 CANDIDATES = 2000  # rows outside the support that may take a dropped row's place, at most
-MAX_TRIALS = 60
-FLOPS = 2e9  # bounds the trials on large problems
 ROUGH = 1e-4  # tolerance of what is only a trial or a start, relative to the data
 
 
@@ -68,9 +66,10 @@ def _promising_rows(problem: PenalisedProblem, W: np.ndarray, gradient: np.ndarr
 
 
 def _allowed_trials(model: Model) -> int:
+    """Sixty; fewer where they would cost more than 2e9 operations, a hundred sweeps each."""
     m, c = model.W.shape
     nonzero = np.count_nonzero(nonzero_rows(model.W)) + 1
-    return int(min(MAX_TRIALS, FLOPS / (100.0 * m * c * nonzero)))
+    return int(min(60, 2e9 / (100.0 * m * c * nonzero)))
 
 
 def _weakest_first(model: Model, penalty: Penalty) -> np.ndarray:

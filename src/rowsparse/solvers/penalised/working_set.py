@@ -20,8 +20,6 @@ SMALLEST_GROWTH = 10  # rows
 # One sample in so many is looked at for the first guess: 100,000 x 500 x 5 at a tenth of alpha_max
 # takes 57 ms of one core with it and 112 without.
 FRACTION = 16
-FEWEST_SAMPLES = 4000  # that a look at a part needs
-SAMPLES_PER_FEATURE = 10  # and so many
 SLACK = 0.2  # a gradient that is short of the penalty by so much less may be so by chance
 
 
@@ -103,7 +101,8 @@ def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
     all of them, or where the gradient is known anyway.
     """
     n, d = problem.design.shape
-    enough = n >= FRACTION * max(FEWEST_SAMPLES, SAMPLES_PER_FEATURE * d)
+    # the part must hold 4000 samples, and ten per feature: fewer rank the features too badly
+    enough = n >= FRACTION * max(4000, 10 * d)
     simple = problem.convex and problem.loss.plain
     if not simple or not enough or "null_gradient" in problem.__dict__:
         return None
