@@ -30,10 +30,9 @@ class Parameters:
 class ByValue:
     """Gives a dataclass that is declared with ``eq=False`` an equality that compares arrays.
 
-    The one that dataclasses write themselves raises as soon as a field is an array.
+    The one that dataclasses write themselves raises as soon as a field is an array. Like arrays,
+    such values have no hash.
     """
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         return same_values(self, other)
