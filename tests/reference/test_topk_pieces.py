@@ -91,16 +91,17 @@ def test_best_swaps_are_the_largest_of_all(monkeypatch):
     assert leaving == np.argmax(every[:, np.argmax(gains)])
 
 
-def test_a_pool_that_grew_is_the_pool_of_all_its_columns():
+def test_a_pool_of_columns_scores_them_as_all_columns_do():
     whole = Columns.of(problem(*data(3), 4))
-    grown = whole.take(np.array([3, 9, 20, 31]))
-    Fit(grown, 4).with_members([0, 2])  # so that something is known already
-    grown = grown.grown(whole, np.array([5, 1]))
-    assert grown.names.tolist() == [3, 9, 20, 31, 5, 1]
-    members = grown.positions(np.array([1, 3, 20]))
-    assert grown.names[members].tolist() == [1, 3, 20]
-    fresh = whole.take(grown.names)
-    assert_same_fit(Fit(grown, 4).with_members(members), Fit(fresh, 4).with_members(members))
+    names = np.array([1, 3, 9, 20, 31])
+    pool = whole.take(names)
+    members = pool.positions(np.array([20, 1, 3]))
+    assert pool.names[members].tolist() == [20, 1, 3]
+    inside = Fit(pool, 4).with_members(members)
+    outside = Fit(whole, 4).with_members([20, 1, 3])
+    assert inside.value == pytest.approx(outside.value, rel=1e-12)
+    np.testing.assert_allclose(inside.gains(), outside.gains()[names], rtol=1e-9)
+    np.testing.assert_allclose(inside.swap_gains(), outside.swap_gains()[:, names], rtol=1e-8)
 
 
 @pytest.mark.parametrize("block", [1, 4, 256])

@@ -212,12 +212,8 @@ class SquaredSearch(SupportSearch):
         return last.cleared().with_members(columns.positions(support))
 
     def _pool_columns(self, support: np.ndarray, last: Fit | None) -> Columns:
-        """The columns of the pool and of a support, dense; those of the last fit are added to."""
-        chosen = self.pool.chosen
-        chosen.update(support.tolist())
-        if last is None:
-            return self.columns.take(np.array(sorted(chosen), dtype=int))
-        if len(last.columns.names) == len(chosen):
+        """The columns of the pool and of a support, dense; the last ones if none is new."""
+        self.pool.chosen.update(support.tolist())
+        if last is not None and len(last.columns.names) == len(self.pool.chosen):
             return last.columns
-        new = sorted(chosen.difference(last.columns.names.tolist()))
-        return last.columns.grown(self.columns, np.array(new, dtype=int))
+        return self.columns.take(np.array(sorted(self.pool.chosen), dtype=int))

@@ -19,26 +19,26 @@ works in place and may be used again for other members.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from scipy.linalg.blas import dger, dtrmm
+from scipy.linalg.blas import dger, dtrsm
 
 from .candidates import Columns
 
-SCORED = 2e5  # swaps at a time
+SCORED = 2e5  # swaps at a time: three arrays of 1.6 MB stay inside the cache
 SMALLEST_PART = 64  # outsiders at a time
-NEARLY_ORTHONORMAL = 0.1  # largest entry of Q'Q - I that one more factorisation repairs
 
 
 class Fit:
     """Least squares on the members, which come and go; k is the room for them."""
 
     def __init__(self, columns: Columns, k: int):
-        n, d = len(columns.Y), len(columns.C)
-        self.columns, self.room = columns, k
+        n = len(columns.Y)
+        d = len(columns.C)
+        self.columns = columns
+        self.room = k
         self.members: list[int] = []
-        self._directions: np.ndarray | None = None
         self.Q = np.empty((n, k), order="F")  # orthonormal basis of the members
         self.V = np.empty((k, d))  # Q'X
         self.Z = np.empty((k, k))  # the members in that basis
@@ -48,45 +48,8 @@ class Fit:
         self.total = float(np.vdot(columns.Y, columns.Y))
         least = columns.dependent * columns.squares
         self.least = np.where(least > 0, least, np.inf)  # of D; columns of no length stay out
+        self._directions: np.ndarray | None = None
         self._scratch = np.empty((3, min(k * d, max(int(SCORED), SMALLEST_PART * k))))
-
-    def cleared(self) -> Fit:
-        """The same fit without members."""
-        self.members, self._directions = [], None
-        np.copyto(self.R, self.columns.Y)
-        np.copyto(self.C, self.columns.C)
-        np.copyto(self.D, self.columns.squares)
-        return self
-
-    def with_members(self, members: Iterable[int]) -> Fit:
-        """The same fit after these columns were added; dependent ones are left out."""
-        members = [int(j) for j in members]
-        if self.size or not members or not self._set_all(members):
-            for j in members:
-                if self.D[j] > self.least[j]:
-                    self.add(j)
-        return self
-
-    def _set_all(self, members: list[int]) -> bool:
-        """All members at once; False if some depend on others, or nearly."""
-        m = len(members)
-        if m > len(self.Q):
-            return False
-        V = self.V[:m]
-        A = self.columns.known.many(members, products=V)
-        found = _basis(A, V[:, members])
-        if found is None or np.any(found[1].diagonal() ** 2 <= self.least[members]):
-            return False
-        Q, Z, inverse = found
-        dtrmm(1.0, inverse, V.T, side=1, overwrite_b=True)  # in place: Q'X = inverse' A'X
-        B = Q.T @ self.columns.Y
-        self.Q[:, :m], self.Z[:m, :m] = Q, Z
-        self.R -= Q @ B
-        self.C -= V.T @ B
-        self.D -= np.einsum("ij,ij->j", V, V)
-        self.members = members
-        self._directions = None
-        return True
 
     @property
     def size(self) -> int:
@@ -103,19 +66,57 @@ class Fit:
         """The members' rows of W, in increasing order."""
         return np.sort(self.columns.names[self.members])
 
-    def gains(self) -> np.ndarray:
-        """What each outsider would take from ``|R|**2``; -inf for members and dependent columns."""
-        possible = self.D > self.least
-        possible[self.members] = False
-        numerator = np.einsum("ij,ij->i", self.C, self.C)
-        gains = np.full(len(numerator), -np.inf)
-        np.divide(numerator, self.D, out=gains, where=possible)
-        return gains
+    # -- changes of the members -------------------------------------------------------------------
+
+    def cleared(self) -> Fit:
+        """The same fit without members."""
+        self._now([])
+        np.copyto(self.R, self.columns.Y)
+        np.copyto(self.C, self.columns.C)
+        np.copyto(self.D, self.columns.squares)
+        return self
+
+    def with_members(self, members: Iterable[int]) -> Fit:
+        """The same fit after these columns were added; dependent ones are left out."""
+        members = [int(j) for j in members]
+        if self.size or not members or not self._set_all(members):
+            for j in members:
+                if self.D[j] > self.least[j]:
+                    self.add(j)
+        return self
+
+    def _now(self, members: list[int]) -> None:
+        self.members = members
+        self._directions = None
+
+    def _set_all(self, members: list[int]) -> bool:
+        """All members at once; False if some depend on others, or nearly."""
+        m = len(members)
+        n = len(self.Q)
+        if m > n:
+            return False
+        A = np.empty((n, m), order="F")
+        V = self.V[:m]
+        for i, (column, product) in enumerate(self.columns.known(members)):
+            A[:, i] = column
+            V[i] = product
+        Q, Z = np.linalg.qr(A)
+        if np.any(Z.diagonal() ** 2 <= self.least[members]):
+            return False
+        dtrsm(1.0, Z, V.T, side=1, overwrite_b=True)  # in place: A'X becomes Q'X
+        B = Q.T @ self.columns.Y
+        self.Q[:, :m] = Q
+        self.Z[:m, :m] = Z
+        self.R -= Q @ B
+        self.C -= V.T @ B
+        self.D -= np.einsum("ij,ij->j", V, V)
+        self._now(members)
+        return True
 
     def add(self, j: int) -> None:
         """Take column j in."""
         m = self.size
-        x, product = self.columns.known.one(j)
+        x, product = self.columns.known([j])[0]
         Q = self.Q[:, :m]
         z = Q.T @ x
         q = x - Q @ z
@@ -130,30 +131,46 @@ class Fit:
         add_outer(self.R, -q, b)
         add_outer(self.C, -v, b)
         self.D -= v * v
-        self.Q[:, m], self.V[m] = q, v
-        self.Z[:m, m], self.Z[m, :m], self.Z[m, m] = z, 0.0, length
-        self.members.append(j)
-        self._directions = None
+        self.Q[:, m] = q
+        self.V[m] = v
+        self.Z[:m, m] = z
+        self.Z[m, :m] = 0.0
+        self.Z[m, m] = length
+        self._now([*self.members, j])
 
     def remove(self, i: int) -> None:
-        """Let the i-th member go."""
+        """Let the i-th member go.
+
+        A reflection turns the basis until its last vector is the part of that member which is
+        orthogonal to the others; then the last vector leaves.
+        """
         m = self.size
         direction = self.directions()[:, i]
-        reflect = direction.copy()
-        reflect[-1] += 1.0 if direction[-1] >= 0 else -1.0
-        reflect /= np.sqrt(reflect @ reflect)
+        mirror = direction.copy()
+        mirror[-1] += 1.0 if direction[-1] >= 0 else -1.0
+        mirror /= np.sqrt(mirror @ mirror)
         Z = self.Z[:m, :m].copy()
-        for A in (self.Q.T[:m], self.V[:m], Z):
-            add_outer(A, -2 * reflect, reflect @ A)
-        self.Z[:m, :m] = Z
-        u, t = self.Q[:, m - 1], self.V[m - 1]
-        b = u @ self.columns.Y
-        add_outer(self.R, u, b)
-        add_outer(self.C, t, b)
-        self.D += t * t
-        self.Z[: m - 1, i : m - 1] = self.Z[: m - 1, i + 1 : m].copy()
-        del self.members[i]
-        self._directions = None
+        for turned in (self.Q.T[:m], self.V[:m], Z):
+            add_outer(turned, -2 * mirror, mirror @ turned)
+        q = self.Q[:, m - 1]
+        v = self.V[m - 1]
+        b = q @ self.columns.Y
+        add_outer(self.R, q, b)
+        add_outer(self.C, v, b)
+        self.D += v * v
+        self.Z[: m - 1, : m - 1] = np.delete(Z[: m - 1], i, axis=1)
+        self._now(self.members[:i] + self.members[i + 1 :])
+
+    # -- what a change would bring ----------------------------------------------------------------
+
+    def gains(self) -> np.ndarray:
+        """What each outsider would take from ``|R|**2``; -inf for members and dependent columns."""
+        possible = self.D > self.least
+        possible[self.members] = False
+        numerator = np.einsum("ij,ij->i", self.C, self.C)
+        gains = np.full(len(numerator), -np.inf)
+        np.divide(numerator, self.D, out=gains, where=possible)
+        return gains
 
     def directions(self) -> np.ndarray:
         """Column i: the unit part of member i orthogonal to the other members, in the basis."""
@@ -164,8 +181,12 @@ class Fit:
 
     def sacrifices(self) -> np.ndarray:
         """What leaving each member out adds to ``|R|**2``."""
-        B = self.directions().T @ (self.Q[:, : self.size].T @ self.columns.Y)
+        B = self._along_directions()
         return np.einsum("ij,ij->i", B, B)
+
+    def _along_directions(self) -> np.ndarray:
+        """Row i: the part of Y along the i-th direction."""
+        return self.directions().T @ (self.Q[:, : self.size].T @ self.columns.Y)
 
     def swap_gains(self) -> np.ndarray:
         """What every swap takes from ``|R|**2``: members by outsiders."""
@@ -176,29 +197,33 @@ class Fit:
 
     def best_swaps(self) -> tuple[np.ndarray, int]:
         """What each outsider takes in its best swap, and the member that leaves in the best."""
-        gains, leaving, most = np.empty(len(self.D)), 0, -np.inf
+        gains = np.empty(len(self.D))
+        leaving = 0
+        most = -np.inf
         for part, scores in self._scored_swaps():
-            np.max(scores, axis=0, out=gains[part])
-            j = int(np.argmax(gains[part]))
-            if gains[part][j] > most:
-                most, leaving = gains[part][j], int(np.argmax(scores[:, j]))
+            best = np.max(scores, axis=0, out=gains[part])
+            j = int(np.argmax(best))
+            if best[j] > most:
+                most = best[j]
+                leaving = int(np.argmax(scores[:, j]))
         return gains, leaving
 
-    def _scored_swaps(self):
+    def _scored_swaps(self) -> Iterator[tuple[slice, np.ndarray]]:
         """The gains of swaps, by parts of the outsiders; each part overwrites the last."""
-        m, d = self.size, len(self.D)
+        m = self.size
+        d = len(self.D)
         M = self.directions()
-        B = M.T @ (self.Q[:, :m].T @ self.columns.Y)
+        B = self._along_directions()
         lost = np.einsum("ij,ij->i", B, B)[:, None]
+        squares = np.einsum("ij,ij->i", self.C, self.C)
         least = self.least.copy()
         least[self.members] = np.inf
         shut = self.D <= least  # columns in the members' span: few swaps take them out of it
-        squares = np.einsum("ij,ij->i", self.C, self.C)
         size = max(SMALLEST_PART, int(SCORED / m))
         for start in range(0, d, size):
             part = slice(start, min(start + size, d))
             shape = m, part.stop - start
-            T, gains, product = (a[: shape[0] * shape[1]].reshape(shape) for a in self._scratch)
+            T, gains, product = (memory[: m * shape[1]].reshape(shape) for memory in self._scratch)
             D = self.D[part]
             np.matmul(M.T, self.V[:m, part], out=T)
             np.matmul(2 * B, self.C[part].T, out=gains)
@@ -209,7 +234,7 @@ class Fit:
             T += D
             places = np.flatnonzero(shut[part])
             closed = T[:, places] <= least[part][places]
-            T[:, places] += closed  # not zero
+            T[:, places] += closed  # so that nothing is divided by zero
             gains /= T
             gains[:, places] -= np.where(closed, np.inf, 0.0)
             yield part, gains
@@ -218,23 +243,3 @@ class Fit:
 def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """``A += x y'`` in place, without a temporary array; A is contiguous."""
     dger(1.0, y, x, a=A.T, overwrite_a=True)
-
-
-def _basis(A: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """``A = Q Z`` with orthonormal Q, and the inverse of Z, from the Gram matrix G of A.
-
-    Two Cholesky factorisations, the second of what the first left: as orthogonal as QR wherever the
-    first leaves little, else None.
-    """
-    try:
-        first = np.linalg.cholesky(G).T
-        back = np.linalg.inv(first)
-        Q = A @ back
-        S = Q.T @ Q
-        if not np.abs(S - np.eye(len(S))).max() <= NEARLY_ORTHONORMAL:
-            return None
-        second = np.linalg.cholesky(S).T
-        again = np.linalg.inv(second)
-    except np.linalg.LinAlgError:
-        return None
-    return Q @ again, second @ first, back @ again
