@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class Job:
     def __init__(
         self,
         problem: PenalisedProblem,
-        solver: TopKSolver,
+        solver: TopKSolver[Any],
         effort: Effort,
         deadline: Deadline,
         search: SupportSearch | None = None,
@@ -155,7 +155,7 @@ class Job:
     def exact(self) -> bool:
         """Whether nothing is left to gain: the loss is zero as far as rounding allows."""
         r = self.problem.loss.r
-        return self.report.objective <= 1e-12 * self.problem.residual_scale**r / r
+        return bool(self.report.objective <= 1e-12 * self.problem.residual_scale**r / r)
 
     def _add(self, name: str, support: np.ndarray, value: float, swap_optimal: bool = True) -> None:
         """Note a result; the first of equal ones is kept. The callback may end the search."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Splice(TopKSolver[State]):
 
 def solve_top_k(
     problem: PenalisedProblem,
-    solver: Solver | None = None,
+    solver: Solver[Any, Any] | None = None,
     n_init: int = 5,
     polish: bool = True,
     rng: np.random.Generator | None = None,
@@ -95,7 +96,7 @@ def solve_top_k(
 def top_k_path(
     problem: PenalisedProblem,
     ks: list[int],
-    solver: Solver | None = None,
+    solver: Solver[Any, Any] | None = None,
     n_init: int = 5,
     polish: bool = True,
     rng: np.random.Generator | None = None,
@@ -141,7 +142,7 @@ def _visit_all(jobs: list[Job]) -> None:
         smaller = job.report.support
 
 
-def _solver_of(problem: PenalisedProblem, solver: Solver | None) -> TopKSolver:
+def _solver_of(problem: PenalisedProblem, solver: Solver[Any, Any] | None) -> TopKSolver[Any]:
     """The solver for a constraint, or a refusal in one sentence."""
     if solver is None:
         return Splice()
