@@ -18,3 +18,8 @@ def problem(X, y, C=1.0, norm=0.5, weights=None, factors=None, loss=HingeLoss, *
     factors = np.ones(X.shape[1]) if factors is None else factors
     Y = y[:, None] if y.ndim == 1 else y
     return MarginProblem(as_design(X), Y, loss(weights), C, norm, factors, **kwargs)
+
+
+def hinge_sum(Z, Y, c):
+    """``sum_ik c_i max(0, 1 - y_ik z_ik)``."""
+    return float(c @ np.maximum(1.0 - Y * Z, 0.0).sum(axis=1))

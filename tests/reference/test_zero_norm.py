@@ -3,11 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from margins import problem, two_classes
+from margins import hinge_sum, problem, two_classes
 from sklearn.svm import SVC
 
 from rowsparse.losses import ProbitLoss
-from rowsparse.numerics.svm.interior_point import hinge_sum
 from rowsparse.solvers.loop import run
 from rowsparse.solvers.margin.feature_exchange import exchanged
 from rowsparse.solvers.margin.probit import ProbitEM

@@ -1,51 +1,34 @@
-r"""The support vector machine whose bias (and other free columns) is not penalised, by an interior
-point.
+r"""One support vector machine by an interior point: Mehrotra's predictor-corrector on the dual
 
-    min over u, v of  1/2 |u|**2 + sum_i c_i max(0, 1 - y_i (b_i'u + f_i'v))
+    max over a of  sum_i a_i - 1/2 a'Q a   with 0 <= a <= c and A'a = 0,   Q = y y' * B B', A = y F
 
-with B (n x m) the penalised columns and F (n x f) the free ones. Its dual is
+(``solve`` has the primal). The multipliers are measured in units of the largest c, so that the
+start suits every c. A step (da, dv) of Newton's method solves, with a diagonal D > 0,
 
-    max over a of  sum_i a_i - 1/2 |B'(y a)|**2   with 0 <= a <= c and F'(y a) = 0;   u = B'(y a).
+    (unit Q + D) da + A dv = right        A'da = -A'a.
+
+Given the n x n matrix K = B B', P is the inverse of unit Q + D and M = A. Given B itself, whose
+columns V = y B may be far fewer than samples, P is the inverse of D and M = [V, A], since
+``x = (unit V'da, dv)`` then takes the place of unit Q. Both ways
+
+    (M'P M + diag(1/unit, ..., 0)) x = M'P right + (0, A'a)        da = P (right - M x).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from ..systems import cholesky_solver
-from .interior_columns import STEP_BACK, TINY, few_columns, suits
+from ..compiling import compile_cached, numba_tools
 
-MAX_STEPS = 60
-PATIENCE = 4  # steps without a smaller gap
-MAX_READINGS = 8  # of which multipliers are 0, c or between
-EXACT = 1e-10  # a gap that leaves about half as many digits of u
+MAX_STEPS = 60  # 10 to 20 are usual
+PATIENCE = 4  # steps without a smaller gap: rounding allows no more
 
 
-def hinge_sum(Z: np.ndarray, Y: np.ndarray, c: np.ndarray) -> float:
-    """``sum_ik c_i max(0, 1 - y_ik z_ik)``."""
-    return float(c @ np.maximum(1.0 - Y * Z, 0.0).sum(axis=1))
-
-
-def best_offset(z: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
-    """The b that minimises ``sum_i c_i max(0, 1 - y_i (z_i + b))``, exactly.
-
-    The sum is piecewise linear in b with kinks at y_i - z_i. Where its minimum is an interval the
-    middle is taken, as libsvm does; with both classes present the interval is bounded.
-    """
-    kinks = y - z
-    order = np.argsort(kinks, kind="stable")
-    slopes = np.cumsum(c[order]) - c[y > 0].sum()  # right of each kink
-    flat = 1e-9 * c.sum()
-    first = int(np.argmax(slopes >= -flat))
-    last = int(np.argmax(slopes > flat))
-    return float(kinks[order[first]] + kinks[order[last]]) / 2
-
-
-@dataclass(frozen=True)
-class MarginSolution:
+class Multipliers(NamedTuple):
     """Multipliers a of the samples, coefficients v of the free columns, and the duality gap as a
     fraction of the objective."""
 
@@ -54,240 +37,169 @@ class MarginSolution:
     gap: float
 
 
-@dataclass(frozen=True)
-class Inner:
-    """``K = B B'`` through K itself or through B, whichever there is."""
-
-    K: np.ndarray | None = None
-    B: np.ndarray | None = None
-
-    @property
-    def rank(self) -> int:
-        """At most that of K."""
-        return len(self.K) if self.B is None else self.B.shape[1]  # type: ignore[arg-type]
-
-    def among(self, f: np.ndarray) -> np.ndarray:
-        """K of some samples."""
-        if self.B is None:
-            assert self.K is not None
-            return self.K[f[:, None], f]
-        return self.B[f] @ self.B[f].T
-
-    def apply(self, v: np.ndarray) -> np.ndarray:
-        """K v."""
-        return self.K @ v if self.B is None else self.B @ (self.B.T @ v)
+def by_samples(
+    K: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8
+) -> Multipliers:
+    """Through ``K = B B'``, by n x n factorisations."""
+    return _solved(y[:, None] * K * y, y * F.T, 0, c, tol)
 
 
-def refined(
-    inner: Inner, F, y: np.ndarray, c: np.ndarray, a: np.ndarray, near=1e-8, thorough=True
-) -> MarginSolution:
-    """Exact multipliers from approximate ones.
-
-    Which multipliers are 0, c or between is read off a (to ``near``); those between solve a linear
-    system, whose answer corrects the reading, a few times. The gap says whether it is right.
-    ``thorough`` tries again for systems that equal samples have made singular.
-    """
-    upper = a >= (1 - near) * c
-    inside = (a > near * c) & ~upper
-    best = MarginSolution(a, np.zeros(F.shape[1]), np.inf)
-    for solve in (_solve, _solve_singular) if thorough else (_solve,):
-        tried = _readings(inner, F, y, c, upper, inside, solve)
-        best = tried if tried.gap < best.gap else best
-        if best.gap <= EXACT:
-            break
-    return best
+def by_features(
+    B: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8
+) -> Multipliers:
+    """Through B (n x m) itself, by m x m factorisations: time and memory linear in n."""
+    return _solved(np.empty((0, 0)), y * np.vstack([B.T, F.T]), B.shape[1], c, tol)
 
 
-def _readings(inner: Inner, F, y, c, upper, inside, solve) -> MarginSolution:
-    best = MarginSolution(c, np.zeros(F.shape[1]), np.inf)
-    most = 2 * (inner.rank + F.shape[1])  # without ties no more than half of that are inside
-    for _ in range(MAX_READINGS):
-        if np.count_nonzero(inside) > most:
-            break
-        try:
-            a, v, z = _between(inner, F, y, c, upper, inside, solve)
-        except np.linalg.LinAlgError:
-            break
-        margins = y * (z + F @ v)
-        gap = _gap_of(a, c, margins)
-        if gap < best.gap:
-            best = MarginSolution(np.clip(a, 0.0, c), v, gap)
-        too_large, negative = inside & (a > c), inside & (a < 0)
-        free = (~upper & ~inside & (margins < 1 - 1e-9)) | (upper & (margins > 1 + 1e-9))
-        if gap <= EXACT or not (too_large.any() or negative.any() or free.any()):
-            break
-        upper, inside = (upper & ~free) | too_large, (inside | free) & ~too_large & ~negative
-    return best
-
-
-def _between(inner: Inner, F, y, c, upper, inside, solve):
-    """Multipliers, coefficients of F, and ``K (y a)``, if those inside have margin one."""
-    signed = y * np.where(upper, c, 0.0)
-    f, n_free = np.flatnonzero(inside), F.shape[1]
-    if not f.size:
-        z = inner.apply(signed)
-        return y * signed, np.append(best_offset(z, y, c), np.zeros(n_free - 1)), z
-    system = np.zeros((f.size + n_free, f.size + n_free))
-    system[: f.size, : f.size] = inner.among(f)
-    system[: f.size, f.size :], system[f.size :, : f.size] = F[f], F[f].T
-    fixed = inner.apply(signed)[f] if upper.any() else 0.0
-    solved = solve(system, np.concatenate([y[f] - fixed, -F.T @ signed]))
-    signed[f] = solved[: f.size]
-    return y * signed, solved[f.size :], inner.apply(signed)
-
-
-def _solve(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.linalg.solve(system, right)
-
-
-def _solve_singular(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Equal samples make the system singular; the shortest solution shares between them."""
-    return np.linalg.lstsq(system, right, rcond=1e-11)[0]
-
-
-def _gap_of(a: np.ndarray, c: np.ndarray, margins: np.ndarray) -> float:
-    """Duality gap plus what a lies outside its box, as a fraction of the primal objective.
-
-    ``F'(y a) = 0`` makes ``a'margins`` the squared norm |u|**2.
-    """
-    squared = float(a @ margins)
-    primal = squared / 2 + float(c @ np.maximum(1.0 - margins, 0.0))
-    outside = float(np.maximum(np.maximum(-a, a - c), 0.0).sum())
-    return (abs(primal - float(a.sum()) + squared / 2) + outside) / max(abs(primal), 1e-300)
-
-
-@dataclass
-class _Point:
-    """A strictly interior point: a, the multipliers of the free columns, of a >= 0 and a <= c."""
-
-    a: np.ndarray
-    v: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(
-            self.a + length * step.a,
-            self.v + length * step.v,
-            self.low + length * step.low,
-            self.high + length * step.high,
-        )
-
-
-def interior_point(
-    apply: Callable[[np.ndarray], np.ndarray],
-    factor: Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]],
-    F: np.ndarray,
-    y: np.ndarray,
-    c: np.ndarray,
-    tol: float = 1e-8,
-) -> MarginSolution:
-    """Mehrotra's predictor-corrector method on the dual.
-
-    ``apply(a)`` is Q a with ``Q = y y' * B B'`` and ``factor(D)`` returns a solver with
-    ``Q + diag(D)``; see ``by_samples`` and ``by_features``. The multipliers are measured in units
-    of the largest c, so that the start suits every c.
-    """
+def _solved(Q: np.ndarray, M: np.ndarray, m: int, c: np.ndarray, tol: float) -> Multipliers:
     unit = float(c.max())
-    c = c / unit
-    A = y[:, None] * F
-    point = _Point(c / 2, np.zeros(F.shape[1]), np.ones(len(y)), np.ones(len(y)))
-    best, best_gap, since_best = point, np.inf, 0
+    a, v, gap = _kernel()(Q, np.ascontiguousarray(M), m, c / unit, unit, tol)
+    return Multipliers(unit * a, v, gap)
+
+
+def _mehrotra(Q, M, m, c, unit, tol):
+    """The point of smallest gap; M is transposed, Q empty where its first m rows stand for it."""
+    a = c / 2
+    multipliers = np.ones(2 * len(c))  # of a >= 0, then of a <= c
+    x = np.zeros(len(M))
+    best_a = a
+    best_v = x[m:]
+    best_gap = math.inf
+    since_best = 0
     for _ in range(MAX_STEPS):
-        Qa = unit * apply(point.a)
-        gap = _relative_gap(point, Qa, A, c)
+        sums = M @ a
+        for j in range(m):
+            x[j] = unit * sums[j]
+        margins = x @ M
+        if Q.size:
+            margins += unit * (Q @ a)
+        gap = relative_gap(a, c, margins, sums[m:], x[m:])
         since_best += 1
         if gap < best_gap:
-            best, best_gap, since_best = point, gap, 0
-        if gap <= tol or since_best == PATIENCE:  # rounding allows no more
+            best_a = a.copy()
+            best_v = x[m:].copy()
+            best_gap = gap
+            since_best = 0
+        if gap <= tol or since_best == PATIENCE:
             break
-        step = _newton_step(point, Qa, A, c, factor, unit)
-        if step is None or not np.isfinite(step.a).all():
+        D = curvature(a, c, multipliers)
+        ok, P, PM, L = factorised(Q, M, m, unit, D)
+        if not ok:
             break
-        point = point.moved(step, STEP_BACK * _longest(point, step, c))
-    return MarginSolution(unit * best.a, best.v, best_gap)
+        da, dx, dmultipliers, length = newton_step(
+            a, c, multipliers, margins, M, sums[m:], P, D, PM, L
+        )
+        if not math.isfinite(da.sum()):
+            break
+        a += length * da
+        multipliers += length * dmultipliers
+        for j in range(m, len(M)):
+            x[j] += length * dx[j]
+    return best_a, best_v, best_gap
 
 
-def _relative_gap(point: _Point, Qa, A, c) -> float:
-    """Of the clipped multipliers against the primal point that they define."""
-    quadratic = float(point.a @ Qa) / 2
-    slack = np.maximum(1.0 - Qa - A @ point.v, 0.0)
-    primal = quadratic + float(c @ slack)
-    infeasible = float(np.abs(A.T @ point.a).max(initial=0.0))
-    dual = float(point.a.sum()) - quadratic
-    return (abs(primal - dual) + infeasible) / max(abs(primal), 1e-300)
+def relative_gap(a, c, margins, infeasible, v):
+    """Of the primal point that the multipliers define; what A'a lacks to zero belongs to it."""
+    squared = a @ margins - infeasible @ v
+    primal = squared / 2 + c @ np.maximum(1.0 - margins, 0.0)
+    apart = abs(primal - a.sum() + squared / 2) + np.abs(infeasible).max()
+    return apart / max(abs(primal), 1e-300)
 
 
-def _newton_step(point: _Point, Qa, A, c, factor, unit: float) -> _Point | None:
-    room = np.maximum(c - point.a, TINY * c)
-    D = point.low / point.a + point.high / room
+def slacks(a, c):
+    """How far a is from 0 and from c; rounding may not turn that into zero."""
+    return np.concatenate((a, np.maximum(c - a, 1e-15 * c)))
+
+
+def curvature(a, c, multipliers):
+    """The diagonal D that the bounds add to Q."""
+    ratios = multipliers / slacks(a, c)
+    return ratios[: len(a)] + ratios[len(a) :]
+
+
+def factorised(Q, M, m, unit, D):
+    """Whether all went well; the factor of P's inverse (D alone without Q), P M, and the factor of
+    the system of x."""
+    P = np.empty((0, 0))
+    L = P
+    PM = M / D
     try:
-        solve_scaled = factor(D / unit)
-        through_A = solve_scaled(A) / unit
-        solve_schur = cholesky_solver(A.T @ through_A)
-    except np.linalg.LinAlgError:
-        return None
-    stationarity = 1.0 - Qa - A @ point.v + point.low - point.high
-    infeasibility = -A.T @ point.a
-
-    def direction(low_target, high_target) -> _Point:
-        right = stationarity + low_target / point.a - high_target / room
-        plain = solve_scaled(right) / unit
-        dv = solve_schur(A.T @ plain - infeasibility)
-        da = plain - through_A @ dv
-        low = (low_target - point.low * da) / point.a
-        high = (high_target + point.high * da) / room
-        return _Point(da, dv, low, high)
-
-    low_product, high_product = point.low * point.a, point.high * room
-    affine = direction(-low_product, -high_product)
-    length = _longest(point, affine, c)
-    moved = point.moved(affine, length)
-    mu = (low_product.sum() + high_product.sum()) / (2 * len(c))
-    affine_mu = (moved.low @ moved.a + moved.high @ (c - moved.a)) / (2 * len(c))
-    target = mu * (affine_mu / mu) ** 3
-    return direction(
-        target - low_product - affine.low * affine.a,
-        target - high_product + affine.high * affine.a,
-    )
+        if Q.size:
+            P = unit * Q
+            for i in range(len(D)):
+                P[i, i] += D[i]
+            P = np.linalg.cholesky(P)
+            PM = M.copy()
+            for j in range(len(M)):
+                substitute(P, PM[j])
+        system = PM @ M.T
+        for j in range(m):
+            system[j, j] += 1.0 / unit
+        L = np.linalg.cholesky(system)
+    except Exception:  # all that a compiled function can catch; here: not positive definite
+        return False, P, PM, L
+    return True, P, PM, L
 
 
-def _longest(point: _Point, step: _Point, c: np.ndarray) -> float:
-    """The longest step, at most 1, that stays inside the box and keeps multipliers positive."""
-    values = np.concatenate([point.a, c - point.a, point.low, point.high])
-    changes = np.concatenate([step.a, -step.a, step.low, step.high])
-    falling = changes < 0
-    return float(min(1.0, (values[falling] / -changes[falling]).min(initial=np.inf)))
+def newton_step(a, c, multipliers, margins, M, infeasible, P, D, PM, L):
+    """Changes of a, of x and of the multipliers, and how much of them keeps all of it positive.
+
+    The predictor aims at multipliers * slack = 0; how far it gets says what the corrector aims at,
+    which also knows the second order of that product.
+    """
+    n = len(a)
+    slack = slacks(a, c)
+    product = multipliers * slack
+    mu = product.sum() / (2 * n)
+    change = -product
+    for predictor in (True, False):
+        pull = multipliers + change / slack
+        plain = weighed(P, D, 1.0 - margins + pull[:n] - pull[n:])
+        dx = M @ plain
+        for j in range(len(infeasible)):
+            dx[len(M) - len(infeasible) + j] += infeasible[j]
+        substitute(L, dx)
+        da = plain - dx @ PM
+        dslack = np.concatenate((da, -da))
+        dmultipliers = (change - multipliers * dslack) / slack
+        fall = np.maximum(-dslack / slack, -dmultipliers / multipliers)
+        longest = 1.0 / max(fall.max(), 1.0)
+        if predictor:
+            left = (slack + longest * dslack) @ (multipliers + longest * dmultipliers) / (2 * n)
+            change = mu * (left / mu) ** 3 - product - dslack * dmultipliers
+    return da, dx, dmultipliers, 0.995 * longest
 
 
-def by_samples(K: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8):
-    """The problem through ``K = B B'``: n x n factorisations."""
-    Q = y[:, None] * K * y
-
-    def factor(D):
-        shifted = Q.copy()
-        shifted[np.diag_indices_from(shifted)] += D
-        return cholesky_solver(shifted)
-
-    return interior_point(lambda a: Q @ a, factor, F, y, c, tol)
+def weighed(P, D, right):
+    """P times a vector."""
+    if not P.size:
+        return right / D
+    out = right.copy()
+    substitute(P, out)
+    return out
 
 
-def by_features(B: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8):
-    """The problem through B itself: m x m factorisations, time and memory linear in n."""
-    V = y[:, None] * B
-    if suits(V.shape[1]):
-        return MarginSolution(*few_columns(V, y[:, None] * F, c, tol, MAX_STEPS, PATIENCE))
+def substitute(L, x):
+    """Solve ``L L'x = x`` in place, L lower triangular."""
+    for j in range(len(L)):
+        row = L[j]
+        left = x[j]
+        for t in range(j):
+            left -= row[t] * x[t]
+        x[j] = left / row[j]
+    for j in range(len(L) - 1, -1, -1):
+        row = L[j]
+        x[j] /= row[j]
+        for t in range(j):
+            x[t] -= row[t] * x[j]
 
-    def factor(D):
-        VD = V / D[:, None]
-        inner = V.T @ VD
-        inner[np.diag_indices_from(inner)] += 1.0
-        solve_inner = cholesky_solver(inner)
 
-        def solve(R):
-            plain = (R.T / D).T
-            return plain - VD @ solve_inner(V.T @ plain)
-
-        return solve
-
-    return interior_point(lambda a: V @ (V.T @ a), factor, F, y, c, tol)
+@cache
+def _kernel():
+    """Compiled where numba is there; the same source without it."""
+    tools = numba_tools()
+    if tools is None:
+        return _mehrotra
+    for helper in (substitute, weighed, slacks, curvature, factorised, relative_gap, newton_step):
+        tools.register_jitable(helper)
+    return compile_cached(tools, _mehrotra)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...numerics.rows import row_norms
-from ...numerics.svm.solve import solve_machine, way_for
+from ...numerics.svm.solve import Machine, solve_machine, way_for
 from ...problems.margin import MarginProblem
 from ...results import Solution, Status
 from ..loop import Deadline, run
@@ -54,10 +54,10 @@ class ReweightedSVM(Reweighted):
             way = way_for(n, int(used.sum()), F.shape[1]) if auto else self.through
             if way != "features" and (gram is None or not problem.joint):
                 gram = columns.outer(scale, self.exact)  # one for all if they share the scales
-            B = columns.dense()[:, used] * scale[used] if way == "features" else None
+            B = columns.dense()[:, used] * scale[used] if way == "features" else gram
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            K = None if way == "features" else gram
-            a, v = solve_machine(way, K, B, F, y, costs, near, self.exact)
+            machine = Machine(B, way != "features", F, y, costs)
+            a, v = solve_machine(machine, way, near, self.exact)
             dual[:, k] = y * a
             rows[free, k], b[k] = v[1:], v[0]
         rows += scales**2 * columns.rmatmul(dual)
