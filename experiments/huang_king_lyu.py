@@ -81,7 +81,7 @@ def arom_choices(X, y, ks, C: float) -> dict[int, np.ndarray]:
 
 
 def zero_norm_choices(X, y, ks, C: float) -> dict[int, np.ndarray]:
-    fits = {k: ZeroNormSVC(C, n_features_to_select=k).fit(X, y) for k in ks}
+    fits = {k: ZeroNormSVC(k, C=C).fit(X, y) for k in ks}
     return {k: np.flatnonzero(fit.support_) for k, fit in fits.items()}
 
 
@@ -157,9 +157,9 @@ def times(name: str) -> dict:
     X, y = load(name)
     S, k = StandardScaler().fit_transform(X), 4 if name == "BCW_original" else 10
     return {
-        "zero norm, C = 10": best_of(lambda: ZeroNormSVC(10.0).fit(X, y)),
-        "k, C = 1": best_of(lambda: ZeroNormSVC(1.0, n_features_to_select=k).fit(X, y)),
-        "k, C = 10": best_of(lambda: ZeroNormSVC(10.0, n_features_to_select=k).fit(X, y)),
+        "zero norm, C = 10": best_of(lambda: ZeroNormSVC(C=10.0).fit(X, y)),
+        "k, C = 1": best_of(lambda: ZeroNormSVC(k, C=1.0).fit(X, y)),
+        "k, C = 10": best_of(lambda: ZeroNormSVC(k, C=10.0).fit(X, y)),
         "AROM, all features": best_of(lambda: printed_arom(S, y, k)),
         "AROM, dropping": best_of(lambda: arom(X, y, k)),
         "FSV": best_of(lambda: fsv(X, y)),

@@ -4,6 +4,7 @@ import numpy as np
 
 from rowsparse.designs import as_design
 from rowsparse.losses import HingeLoss
+from rowsparse.penalties import MarginNorm
 from rowsparse.problems.margin import MarginProblem
 
 
@@ -14,10 +15,11 @@ def two_classes(n=50, d=8, seed=0, noise=1.0):
     return X, y
 
 
-def problem(X, y, C=1.0, norm=0.5, weights=None, factors=None, loss=HingeLoss, **kwargs):
+def problem(X, y, C=1.0, norm=0.5, weights=None, factors=None, loss=HingeLoss, joint=True):
     factors = np.ones(X.shape[1]) if factors is None else factors
     Y = y[:, None] if y.ndim == 1 else y
-    return MarginProblem(as_design(X), Y, loss(weights), C, norm, factors, **kwargs)
+    penalty = MarginNorm(norm, factors, joint)
+    return MarginProblem(as_design(X), Y, loss(weights), C, penalty)
 
 
 def hinge_sum(Z, Y, c):

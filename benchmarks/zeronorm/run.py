@@ -48,8 +48,8 @@ def selection(name: str, k: int) -> dict:
     return {
         "ZeroNormSVC()": lambda: ZeroNormSVC().fit(X, y),
         f"ZeroNormSVC(k={k})": lambda: ZeroNormSVC(n_features_to_select=k).fit(X, y),
-        "ZeroNormSVC(10)": lambda: ZeroNormSVC(10.0).fit(X, y),
-        f"ZeroNormSVC(10, k={k})": lambda: ZeroNormSVC(10.0, n_features_to_select=k).fit(X, y),
+        "ZeroNormSVC(C=10)": lambda: ZeroNormSVC(C=10.0).fit(X, y),
+        f"ZeroNormSVC(C=10, k={k})": lambda: ZeroNormSVC(k, C=10.0).fit(X, y),
         f"ProbitSelector(k={k})": lambda: ProbitSelector(n_features_to_select=k).fit(X, y),
         f"AROM as printed, k={k}": lambda: printed_arom(S, y, k),
         f"AROM of rowsparse, k={k}": lambda: arom(X, y, k),
@@ -64,8 +64,8 @@ def tall(n: int) -> dict:
     X = rng.standard_normal((n, 40))
     y = X[:, 0] - X[:, 1] + rng.standard_normal(n) > 0
     return {
-        "ZeroNormSVC(2, norm=2)": lambda: ZeroNormSVC(2.0, norm=2, standardize=False).fit(X, y),
-        "ZeroNormSVC(1)": lambda: ZeroNormSVC().fit(X, y),
+        "ZeroNormSVC(C=2, norm=2)": lambda: ZeroNormSVC(C=2.0, norm=2, standardize=False).fit(X, y),
+        "ZeroNormSVC()": lambda: ZeroNormSVC().fit(X, y),
         'SVC(kernel="linear")': lambda: SVC(kernel="linear").fit(X, y),
     }
 

@@ -17,8 +17,7 @@ from rowsparse.penalties import L2p, LpInf
 from rowsparse.problems.base import AT_MOST_K, MARGIN, PENALTY
 from rowsparse.results import Status
 from rowsparse.solvers import ALM, IRLS, SFS, BlockDescent, ProximalGradient, Splice, run
-from rowsparse.solvers.margin.absolute_norm import AbsoluteNormLP
-from rowsparse.solvers.margin.largest_norm import LargestNormLP
+from rowsparse.solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from rowsparse.solvers.margin.probit import ProbitEM
 from rowsparse.solvers.margin.svm import ReweightedSVM
 

@@ -7,10 +7,10 @@ from margins import hinge_sum, problem, two_classes
 from sklearn.svm import SVC
 
 from rowsparse.losses import ProbitLoss
-from rowsparse.solvers.loop import run
+from rowsparse.solvers.loop import Deadline, run
 from rowsparse.solvers.margin.feature_exchange import exchanged
 from rowsparse.solvers.margin.probit import ProbitEM
-from rowsparse.solvers.margin.reweighting import Columns, Image
+from rowsparse.solvers.margin.reweighting import Alive
 from rowsparse.solvers.margin.svm import ReweightedSVM, solve_margin
 
 
@@ -62,11 +62,10 @@ def test_a_rough_step_goes_the_same_way_whatever_the_unit_of_x(shape):
     X, y = two_classes(*shape, seed=3)
     for unit in (1e-25, 1.0, 1e25):
         whole = problem(unit * X, y, 1.0, 1.0)
-        columns = Columns.of(whole.design, np.arange(shape[1]))
+        alive = Alive.of(whole, np.arange(shape[1]))
         scales = np.random.default_rng(0).uniform(0.1, 1, (shape[1], 1)) / unit
-        null = Image(np.zeros((shape[1], 1)), np.zeros(1))
         exact, rough = (
-            solver.image_of(whole, columns, scales, null)
+            solver.image_of(alive, scales, alive.null)
             for solver in (ReweightedSVM(), ReweightedSVM().roughly())
         )
         assert not np.array_equal(exact.rows, rough.rows)
@@ -121,7 +120,7 @@ def test_the_returned_point_is_a_fixed_point_to_tol(p, tol):
     assert found.converged
     again = ReweightedSVM().start(whole, stacked(found))
     after = np.zeros_like(found.W)
-    after[again.columns.index] = again.image.rows
+    after[again.alive.index] = again.image.rows
     parts = np.sqrt((X**2).mean(axis=0))
     change = np.abs((after - found.W)[:, 0] * parts).max() / np.abs(found.W[:, 0] * parts).max()
     assert change <= tol
@@ -227,9 +226,9 @@ def test_exchanges_leave_free_features_in_and_forbidden_ones_out():
 def test_exchanges_that_were_not_all_tried_are_said():
     X, y = two_classes(150, 9)
     whole = problem(X, y, 1.0, 0.0)
-    _, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), lambda: True)
+    _, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), Deadline(0.0))
     assert not all_tried
-    better, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), lambda: False)
+    better, all_tried = exchanged(whole, ReweightedSVM(keep=3), np.array([6, 7, 8]), Deadline(None))
     assert all_tried
     assert machine_value(X, y, 1.0, better) < machine_value(X, y, 1.0, [6, 7, 8])
 
@@ -247,7 +246,7 @@ def test_ctrl_c_and_time_limit_keep_the_best_point():
 
 def test_ctrl_c_in_the_very_first_machine_is_an_interrupted_solution():
     class Impatient(ReweightedSVM):
-        def image_of(self, problem, columns, scales, last):
+        def image_of(self, alive, scales, last):
             raise KeyboardInterrupt
 
     X, y = two_classes(60, 40)

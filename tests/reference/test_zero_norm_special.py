@@ -9,8 +9,7 @@ from sklearn.svm import SVC
 
 from rowsparse import ZeroNormSVC
 from rowsparse.solvers.loop import run
-from rowsparse.solvers.margin.absolute_norm import AbsoluteNormLP
-from rowsparse.solvers.margin.largest_norm import LargestNormLP
+from rowsparse.solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from rowsparse.solvers.margin.svm import ReweightedSVM
 
 
@@ -18,7 +17,7 @@ from rowsparse.solvers.margin.svm import ReweightedSVM
 @pytest.mark.parametrize("noise", [1.0, 0.0], ids=["overlapping", "separable"])
 def test_norm_two_is_a_plain_svm_of_half_the_C(C, noise):
     X, y = two_classes(60, 9, noise=noise)
-    ours = ZeroNormSVC(C, norm=2, standardize=False).fit(X, y)
+    ours = ZeroNormSVC(C=C, norm=2, standardize=False).fit(X, y)
     theirs = SVC(kernel="linear", C=C / 2, tol=1e-9).fit(X, y)
     near = (2e-5 if C < 100 else 2e-4) * np.abs(theirs.coef_).max()  # libsvm computes in float32
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=near)

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from rowsparse import ProbitKernelClassifier, ZeroNormKernelSVC
 from rowsparse.selectors.kernels import KernelColumns, kernel_width
-from rowsparse.solvers.margin.reweighting import Columns
+from rowsparse.solvers.margin.reweighting import Alive
 
 X, y = make_moons(160, noise=0.15, random_state=0)
 X_TEST, Y_TEST = make_moons(600, noise=0.15, random_state=1)
@@ -113,14 +113,14 @@ def test_nothing_left_is_said_and_predicts_the_majority(kind):
 
 def test_memory_shrinks_as_points_die(monkeypatch):
     held = []
-    keep = Columns.keep
+    keep = Alive.keep
 
     def watched(self, mask):
         kept = keep(self, mask)
-        held.append(kept.block.nbytes)
+        held.append(kept.columns.block.nbytes)
         return kept
 
-    monkeypatch.setattr(Columns, "keep", watched)
+    monkeypatch.setattr(Alive, "keep", watched)
     machine = ZeroNormKernelSVC(5.0, gamma=1.0).fit(X, y)
     n = len(X)
     assert max(held) <= 8 * n * n

@@ -12,7 +12,7 @@ VARIANTS = [
     ZeroNormSVC(),
     ZeroNormSVC(norm=2.0, standardize=False),
     ZeroNormSVC(norm=np.inf),
-    ZeroNormSVC(10.0, multi_class="ovr"),
+    ZeroNormSVC(C=10.0, multi_class="ovr"),
     ZeroNormKernelSVC(10.0),
     ZeroNormKernelSVC(n_vectors_to_select=2, refit_C=1.0),
     ProbitSelector(tol=1e-3),

@@ -51,8 +51,8 @@ def test_decisions_are_affine_and_predictions_follow_them():
 def test_standardising_first_is_the_same_as_standardising_inside():
     X, y = labelled()
     X = X * np.logspace(-3, 3, 8) + 5.0
-    inside = ZeroNormSVC(0.5).fit(X, y)
-    outside = make_pipeline(StandardScaler(), ZeroNormSVC(0.5, standardize=False)).fit(X, y)
+    inside = ZeroNormSVC(C=0.5).fit(X, y)
+    outside = make_pipeline(StandardScaler(), ZeroNormSVC(C=0.5, standardize=False)).fit(X, y)
     np.testing.assert_allclose(
         inside.decision_function(X), outside.decision_function(X), rtol=1e-4, atol=1e-4
     )
@@ -65,7 +65,7 @@ def test_C_too_small_is_said_and_predicts_the_majority(c):
     y = np.where(y == "some", "few", y) if c == 2 else y
     y = np.where(np.arange(70) < 36, "many", y)
     with pytest.warns(UserWarning, match=r"C=1e-05 is too small.*majority.*raise C"):
-        machine = ZeroNormSVC(1e-5).fit(X, y)
+        machine = ZeroNormSVC(C=1e-5).fit(X, y)
     assert not machine.support_.any()
     assert set(machine.predict(X)) == {"many"}
 
@@ -102,15 +102,15 @@ def test_balanced_weights_are_those_of_svc():
     X, _ = labelled(n=90)
     y = (np.arange(90) < 20).astype(int)
     X[y == 1, 4] += 1.0
-    ours = ZeroNormSVC(2.0, norm=2, standardize=False, class_weight="balanced").fit(X, y)
+    ours = ZeroNormSVC(C=2.0, norm=2, standardize=False, class_weight="balanced").fit(X, y)
     theirs = SVC(kernel="linear", class_weight="balanced", tol=1e-8).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
 
 
 def test_sample_weights_scale_like_C():
     X, y = labelled()
-    heavy = ZeroNormSVC(0.5).fit(X, y, sample_weight=np.full(60, 4.0))
-    np.testing.assert_allclose(heavy.coef_, ZeroNormSVC(2.0).fit(X, y).coef_, atol=1e-7)
+    heavy = ZeroNormSVC(C=0.5).fit(X, y, sample_weight=np.full(60, 4.0))
+    np.testing.assert_allclose(heavy.coef_, ZeroNormSVC(C=2.0).fit(X, y).coef_, atol=1e-7)
 
 
 @pytest.mark.parametrize("norm", [0.0, 1.0, 2.0, np.inf])
@@ -135,7 +135,7 @@ def test_features_that_are_always_in_or_never():
 def test_separable_and_hopeless_data():
     X, y = labelled(c=2)
     X[:, 3] += 20.0 * y
-    separable = ZeroNormSVC(100.0).fit(X, y)
+    separable = ZeroNormSVC(C=100.0).fit(X, y)
     assert separable.score(X, y) == 1.0
     assert separable.ranking_[3] == 1
     noise = np.random.default_rng(0).standard_normal((60, 4))

@@ -44,6 +44,10 @@ class MarginLoss(Loss):
     def dphi(self, m: np.ndarray) -> np.ndarray:
         """Its derivative; at a kink one of its subgradients."""
 
+    @abstractmethod
+    def curvature(self, m: np.ndarray) -> np.ndarray:
+        """Its second derivative where it has one."""
+
 
 @dataclass(frozen=True)
 class HingeLoss(MarginLoss):
@@ -56,6 +60,9 @@ class HingeLoss(MarginLoss):
 
     def dphi(self, m: np.ndarray) -> np.ndarray:
         return -(m < 1.0).astype(float)
+
+    def curvature(self, m: np.ndarray) -> np.ndarray:
+        return np.zeros_like(m)
 
     def majorizer(self, Z: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One sample's outputs share a weight: the largest curvature among them.

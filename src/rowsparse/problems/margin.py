@@ -1,9 +1,6 @@
-r"""The problem of a margin loss with a norm from 0 to 2, or the largest coefficient.
+r"""The problem of a margin loss with a norm.
 
-    F(W, b) = C sum_i s_i loss(y_i (x_i'W + b)) + (2/p) sum_j f_j |w_j|_2**p          0 < p <= 2
-
-At p = 0 the penalty counts the nonzero rows, ``sum over nonzero rows of f_j``; at p = inf it is
-``max_jk f_j |w_jk|``.
+F(W, b) = C sum_i s_i loss(y_i (x_i'W + b)) + penalty(W)
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
-from ..numerics.rows import row_norms
+from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue
 from .base import MARGIN
 
@@ -33,19 +30,13 @@ class Certificate(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class MarginProblem(ByValue):
-    """Data, loss and norm; the last row of W is the intercept, which is not penalised.
-
-    ``joint``: a row of W is one feature for all outputs and |w_j| its Euclidean norm. Otherwise
-    every entry has its own weight, and a row lives as long as one of its entries.
-    """
+    """Data, loss and penalty; the last row of W is the intercept, which is not penalised."""
 
     design: Design
     Y: np.ndarray  # n x c, entries ±1
     loss: MarginLoss
     C: float
-    norm: float
-    factors: np.ndarray
-    joint: bool = True
+    penalty: MarginNorm
     smoothing_floor: float = 0.0
 
     kind: ClassVar[str] = MARGIN
@@ -65,16 +56,20 @@ class MarginProblem(ByValue):
         """W = 0: solvers take it as the wish for their own start."""
         return np.zeros((self.n_rows, self.Y.shape[1]))
 
-    @cached_property
+    @property
+    def norm(self) -> float:
+        """p of the penalty."""
+        return self.penalty.norm
+
+    @property
+    def factors(self) -> np.ndarray:
+        """Of the penalty, one per feature."""
+        return self.penalty.factors
+
+    @property
     def free(self) -> np.ndarray:
         """Features without penalty."""
-        return self.factors == 0
-
-    @cached_property
-    def equal_scales(self) -> np.ndarray:
-        """``1 / sqrt(f_j)`` as a column, the scales of the plain machine; 0 without penalty."""
-        f = self.factors[:, None]
-        return np.divide(1.0, np.sqrt(f), out=np.zeros_like(f), where=f > 0)
+        return self.penalty.free(self.factors.size)
 
     @cached_property
     def sizes_of_columns(self) -> np.ndarray:
@@ -93,30 +88,12 @@ class MarginProblem(ByValue):
     def with_C(self, C: float) -> MarginProblem:
         """The same problem with another weight of the loss."""
         other = replace(self, C=C)
-        for name in ("free", "equal_scales", "sizes_of_columns"):
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
+        other.__dict__["sizes_of_columns"] = self.sizes_of_columns  # a pass over X
         return other
-
-    def magnitudes(self, W: np.ndarray) -> np.ndarray:
-        """|w_j| as the penalty sees it: row norms (m x 1), or entries (m x c) if not joint."""
-        return row_norms(W)[:, None] if self.joint else np.abs(W)
-
-    def penalty(self, W: np.ndarray, rows: np.ndarray) -> float:
-        """Of the given rows of W; all others are zero."""
-        f, size = self.factors[rows, None], self.magnitudes(W)
-        if np.isinf(self.norm):  # of single entries, over all outputs or for each
-            largest = (f * np.abs(W)).max(axis=0, initial=0.0)
-            return float(largest.max() if self.joint else largest.sum())
-        if self.norm == 0:
-            return float((f * (size > 0)).sum())
-        return 2 / self.norm * float((f * size**self.norm).sum())
 
     def objective(self, W: np.ndarray) -> float:
         """F of a W with the intercept in its last row."""
-        rows = np.flatnonzero(row_norms(W[:-1]))
-        Z = self.design.matmul(W[:-1]) + W[-1]
-        return self.loss_sum(Z) + self.penalty(W[rows], rows)
+        return self.loss_sum(self.design.matmul(W[:-1]) + W[-1]) + self.penalty.value(W[:-1])
 
     def loss_sum(self, Z: np.ndarray) -> float:
         """``C sum_i s_i loss``."""
@@ -129,22 +106,11 @@ class MarginProblem(ByValue):
     def duality_gap(self, W: np.ndarray, certificate: Certificate) -> float | None:
         """F minus a lower bound on it where F is convex and multipliers are known.
 
-        With multipliers A (0 <= A <= C s, free columns orthogonal to them) and g = X'A the bound
-        is ``sum |A| - sum_j h_j(g_j)``, h_j the conjugate of the penalty of row j; the best
-        multiple of A is taken.
+        With multipliers A (0 <= A <= C s, free columns orthogonal to them) and G = X'A the bound
+        is ``sum |A|`` minus the penalty's conjugate at G; the best multiple of A is taken.
         """
         A = certificate.dual
         if A is None or not 1 <= self.norm <= 2:
             return None
-        bound = self.factors[:, None]
-        counted = np.isfinite(self.factors) & ~self.free
-        G = self.magnitudes(self.design.rmatmul(A))[counted] / (2 * bound[counted])
-        gain = float(np.abs(A).sum())
-        if self.norm == 1:
-            dual = gain / max(1.0, float(G.max(initial=0.0)))
-        else:
-            q = self.norm / (self.norm - 1)
-            cost = (2 - 2 / self.norm) * float((bound[counted] * G**q).sum())
-            length = min(1.0, (gain / (q * cost)) ** (1 / (q - 1))) if cost > 0 else 1.0
-            dual = length * gain - length**q * cost
+        dual = self.penalty.dual_value(float(np.abs(A).sum()), self.design.rmatmul(A))
         return max(certificate.objective - dual, 0.0)

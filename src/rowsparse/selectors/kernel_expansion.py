@@ -14,6 +14,7 @@ from ..designs import Design, Subset, as_design
 from ..designs.wrappers import Standardized
 from ..inputs import as_target, check_k, check_sample_weight
 from ..losses import MarginLoss
+from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
 from ..solvers.margin.reweighting import Reweighted
@@ -74,7 +75,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         design, points = self._design(X_used, rows, weights)
         loss, C = self._loss(weights)
         factors = np.where(design.constant_columns(), np.inf, 1.0)
-        problem = MarginProblem(design, target.Y, loss, C, float(self.norm), factors)
+        problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
         k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
         if k is not None:
             k = at_most_usable(k, factors, "support vectors", "X has no more distinct points")

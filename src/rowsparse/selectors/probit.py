@@ -7,6 +7,7 @@ from scipy.special import log_ndtr
 
 from ..inputs import check_number
 from ..losses import MarginLoss, ProbitLoss
+from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..solvers.margin.probit import ProbitEM
 from ..solvers.margin.reweighting import Reweighted
@@ -41,13 +42,13 @@ class ProbitSelector(Probabilities, MarginClassifier):
 
     Parameters
     ----------
+    n_features_to_select : int, optional
+        Exactly this many: EM stops as soon as no more are left; if it ends with more, gamma is
+        raised step by step (``gamma_`` is the last one).
     norm : float in [0, 2]
         p above; 1 and less selects, the smaller the fewer.
     gamma : float > 0
         Strength of the prior; 1 is the paper's.
-    n_features_to_select : int, optional
-        Exactly this many: EM stops as soon as no more are left; if it ends with more, gamma is
-        raised step by step (``gamma_`` is the last one).
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     tol : float
@@ -76,19 +77,19 @@ class ProbitSelector(Probabilities, MarginClassifier):
 
     def __init__(
         self,
+        n_features_to_select=None,
         *,
         norm=0.0,
         gamma=1.0,
-        n_features_to_select=None,
         standardize=True,
         tol=1e-4,
         max_iter=500,
         class_weight=None,
         feature_weights=None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.norm = norm
         self.gamma = gamma
-        self.n_features_to_select = n_features_to_select
         self.standardize = standardize
         self.tol = tol
         self.max_iter = max_iter
@@ -106,10 +107,9 @@ class ProbitSelector(Probabilities, MarginClassifier):
         check_run(self.tol, self.max_iter)
 
     def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
-        loss, Y = ProbitLoss(weights), data.target.Y
-        return MarginProblem(
-            data.design, Y, loss, 2 / float(self.gamma), float(self.norm), data.factors
-        )
+        loss = ProbitLoss(weights)
+        penalty = MarginNorm(float(self.norm), data.factors)
+        return MarginProblem(data.design, data.target.Y, loss, 2 / float(self.gamma), penalty)
 
     def _margin_solver(self, keep: int | None) -> ProbitEM:
         return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..designs import as_design
 from ..inputs import check_number
 from ..losses import HingeLoss, MarginLoss
+from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
 from ..solvers.loop import run
@@ -108,10 +107,9 @@ class ZeroNormKernelSVC(KernelExpansion):
             return super()._coefficients(problem, solution, chosen, vectors)
         T = whitening(self._kernel_to_support(vectors))
         B = problem.design.take(chosen) @ T  # |f|_K is the Euclidean norm of its coefficients
-        plain = replace(
-            problem, design=as_design(B), C=2 * float(self.refit_C), norm=2.0,
-            factors=np.ones(B.shape[1]),
-        )  # fmt: skip
+        euclidean = MarginNorm(2.0, np.ones(B.shape[1]))
+        C = 2 * float(self.refit_C)
+        plain = MarginProblem(as_design(B), problem.Y, problem.loss, C, euclidean)
         found = run(ReweightedSVM(), plain, start="plain machine")
         return T @ found.W, found.intercept
 

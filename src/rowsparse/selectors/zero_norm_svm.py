@@ -6,11 +6,11 @@ import numpy as np
 
 from ..inputs import check_number
 from ..losses import HingeLoss
+from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
 from ..solvers.loop import run
-from ..solvers.margin.absolute_norm import AbsoluteNormLP
-from ..solvers.margin.largest_norm import LargestNormLP
+from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.svm import ReweightedSVM
 from .data import Data
 from .margin import MarginClassifier, check_norm, check_run
@@ -30,10 +30,6 @@ class ZeroNormSVC(MarginClassifier):
 
     Parameters
     ----------
-    C : float > 0
-        Weight of the errors; smaller keeps fewer features. Note the factor: C=2 is SVC's C=1.
-    norm : float in [0, 2] or inf
-        p above; 1 and less selects, the smaller the fewer.
     n_features_to_select : int, optional
         Exactly this many. The reweighting stops as soon as no more are left; if it ends with more,
         C is lowered step by step (``C_`` is the last one; with two classes and a norm below 1 the
@@ -42,6 +38,10 @@ class ZeroNormSVC(MarginClassifier):
         With ten samples or more per feature (a norm below 1, and not so many samples that it would
         take long) C stays: the k largest are exchanged one by one for others as long as that lowers
         the value of the plain machine (norm 2) on k features, and this machine is the result.
+    C : float > 0
+        Weight of the errors; smaller keeps fewer features. Note the factor: C=2 is SVC's C=1.
+    norm : float in [0, 2] or inf
+        p above; 1 and less selects, the smaller the fewer.
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     multi_class : {"joint", "ovr"}
@@ -81,10 +81,10 @@ class ZeroNormSVC(MarginClassifier):
 
     def __init__(
         self,
-        C=1.0,
-        *,
-        norm=0.0,
         n_features_to_select=None,
+        *,
+        C=1.0,
+        norm=0.0,
         standardize=True,
         multi_class="joint",
         tol=1e-3,
@@ -92,9 +92,9 @@ class ZeroNormSVC(MarginClassifier):
         class_weight=None,
         feature_weights=None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.C = C
         self.norm = norm
-        self.n_features_to_select = n_features_to_select
         self.standardize = standardize
         self.multi_class = multi_class
         self.tol = tol
@@ -113,10 +113,9 @@ class ZeroNormSVC(MarginClassifier):
             )
 
     def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
-        Y, joint = data.target.Y, self.multi_class == "joint"
-        return MarginProblem(
-            data.design, Y, HingeLoss(weights), float(self.C), float(self.norm), data.factors, joint
-        )
+        joint = self.multi_class == "joint"
+        penalty = MarginNorm(float(self.norm), data.factors, joint)
+        return MarginProblem(data.design, data.target.Y, HingeLoss(weights), float(self.C), penalty)
 
     def _margin_solver(self, keep: int | None) -> ReweightedSVM:
         return ReweightedSVM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)

@@ -9,19 +9,21 @@ good guide to a better one; with few it is not, since some exchange always fits 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
 from ...numerics.rows import row_norms
 from ...problems.margin import MarginProblem
-from .reweighting import Columns, Image, Reweighted, parts_in_margins
+from ...results import Step
+from ..loop import Deadline
+from .reweighting import Alive, Image, Reweighted
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 CANDIDATES = 8  # features that may leave, and that may come in, in each round
 WORTH_IT = 1e-4  # of the value
-MACHINE_STEPS = 20  # of the interior point, some n k**2 flops each
-AFFORDABLE = 1e9  # flops
+AFFORDABLE = 1e9  # flops of a round
 
 
 def worth_exchanging(problem: MarginProblem, k: int) -> bool:
@@ -29,40 +31,57 @@ def worth_exchanging(problem: MarginProblem, k: int) -> bool:
     of them takes seconds at most."""
     n_usable = np.count_nonzero(np.isfinite(problem.factors))
     n_samples = problem.weights.sum()  # a weight of 2 is a row repeated
-    machine = MACHINE_STEPS * n_samples * problem.Y.shape[1] * (k + 1.0) ** 2
+    machine = 20 * n_samples * problem.Y.shape[1] * (k + 1.0) ** 2  # 20 steps of n k**2 flops
     affordable = CANDIDATES**2 * machine <= AFFORDABLE
     return bool(affordable and n_samples >= SAMPLES_PER_FEATURE * n_usable)
 
 
 def exchanged(
-    problem: MarginProblem, solver: Reweighted, chosen: np.ndarray, out_of_time: Callable[[], bool]
+    problem: MarginProblem, solver: Reweighted, chosen: np.ndarray, deadline: Deadline
 ) -> tuple[np.ndarray, bool]:
     """Features of lower value than the chosen ones, or those if no exchange helps; and whether all
-    exchanges were tried, which time and Ctrl-C may prevent."""
-    improved = True
+    exchanges were tried, which time, a callback and Ctrl-C may prevent."""
     try:
         best, image = _value(problem, solver, chosen)
-        while improved:
-            improved = False
-            for trial in _neighbours(problem, chosen, image):
-                if out_of_time():
-                    return chosen, False
-                value, trial_image = _value(problem, solver, trial)
-                if value < (1 - WORTH_IT) * best:
-                    chosen, best, image, improved = trial, value, trial_image, True
-                    break
+        for rounds in count(1):
+            found = _better(problem, solver, chosen, best, image, deadline)
+            if found is None:
+                break
+            gain = 1 - found[0] / best
+            best, image, chosen = found
+            step = Step(rounds, deadline.elapsed(), best, gain, chosen.size)
+            if solver.callback is not None and solver.callback(step):
+                return chosen, False
     except KeyboardInterrupt:
         return chosen, False
-    return chosen, True
+    return chosen, not deadline.passed()
+
+
+def _better(
+    problem: MarginProblem,
+    solver: Reweighted,
+    chosen: np.ndarray,
+    best: float,
+    image: Image,
+    deadline: Deadline,
+) -> tuple[float, Image, np.ndarray] | None:
+    """The first exchange that lowers the value enough; None if there is none, or no time."""
+    for trial in _neighbours(problem, chosen, image):
+        if deadline.passed():
+            break
+        value, trial_image = _value(problem, solver, trial)
+        if value < (1 - WORTH_IT) * best:
+            return value, trial_image, trial
+    return None
 
 
 def _value(problem: MarginProblem, solver: Reweighted, chosen: np.ndarray) -> tuple[float, Image]:
-    columns, scales = Columns.of(problem.design, chosen), problem.equal_scales[chosen]
-    c = problem.Y.shape[1]
-    null = Image(np.zeros((chosen.size, c)), np.zeros(c))
-    image = solver.image_of(problem, columns, scales, null)
-    loss = problem.loss_sum(columns.matmul(image.rows) + image.intercept)
-    return loss + float((problem.factors[chosen, None] * image.rows**2).sum()), image
+    """Of the plain machine on the chosen features, and the machine."""
+    alive = Alive.of(problem, chosen)
+    image = solver.image_of(alive, alive.penalty.equal_scales, alive.null)
+    loss = problem.loss_sum(alive.matmul(image.rows) + image.intercept)
+    squares = float((problem.factors[chosen, None] * image.rows**2).sum())
+    return loss + squares, image
 
 
 def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Iterator[np.ndarray]:
@@ -73,8 +92,10 @@ def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Ite
     candidates[chosen] = False
     wish = np.where(candidates, row_norms(problem.design.rmatmul(image.dual)), -1.0)
     incoming = np.argsort(-wish, kind="stable")[: min(CANDIDATES, np.count_nonzero(candidates))]
-    parts = np.where(problem.free[chosen], np.inf, parts_in_margins(problem, chosen, image.rows))
+    parts = row_norms(image.rows) * problem.sizes_of_columns[chosen]
+    parts[problem.free[chosen]] = np.inf
     outgoing = np.argsort(parts, kind="stable")[:CANDIDATES]
     for place in outgoing[np.isfinite(parts[outgoing])]:
+        rest = np.delete(chosen, place)
         for feature in incoming:
-            yield np.sort(np.append(np.delete(chosen, place), feature))
+            yield np.sort(np.append(rest, feature))

@@ -9,11 +9,9 @@ import numpy as np
 
 from ...designs.base import Design
 from ...designs.convert import as_design
-from ...designs.wrappers import Subset, WithConstant
-from ...losses.margin import ProbitLoss
+from ...designs.wrappers import WithConstant
 from ...numerics.systems import ridge
-from ...problems.margin import MarginProblem
-from .reweighting import Columns, Image, Reweighted
+from .reweighting import Alive, Image, Reweighted
 
 FLATTEST = 1e-4  # curvature of a sample in a Newton step, of at most 1
 
@@ -33,58 +31,62 @@ class ProbitEM(Reweighted):
     tol: float = 1e-4
     max_iter: int = 500
 
-    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
-        Z = columns.matmul(last.rows) + last.intercept
-        h, targets = problem.loss.majorizer(Z, problem.Y)
-        outputs = [slice(None)] if problem.joint else [[k] for k in range(problem.Y.shape[1])]
-        X = _with_constant(columns)
-        free = problem.free[columns.index]
-        plain = [_ridge(problem, X, free, _of(scales, k), h, targets[:, k]) for k in outputs]
-        em = Image(np.hstack([w for w, _ in plain]), np.concatenate([b for _, b in plain]))
-        newton = self._newton(problem, X, free, scales, Z)
-        values = [_value(problem, columns, scales, image) for image in (em, newton)]
-        return newton if values[1] < values[0] else em
-
-    def _newton(self, problem: MarginProblem, X: Design, free, scales, Z) -> Image:
-        assert isinstance(problem.loss, ProbitLoss)
-        margins = problem.Y * Z
-        curvatures = np.maximum(problem.loss.curvature(margins), FLATTEST)
-        targets = Z - problem.Y * problem.loss.dphi(margins) / curvatures
-        found = [
-            _ridge(problem, X, free, _of(scales, [k]), h, targets[:, [k]])
-            for k, h in enumerate((problem.weights[:, None] * curvatures).T)
-        ]
-        return Image(np.hstack([w for w, _ in found]), np.concatenate([b for _, b in found]))
+    def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
+        Z = alive.matmul(last.rows) + last.intercept
+        step = _Ridge(alive, scales)
+        em = step.em_step(Z)
+        newton = step.newton_step(Z)
+        lower = _value(alive, scales, newton) < _value(alive, scales, em)
+        return newton if lower else em
 
 
-def _of(scales: np.ndarray, output) -> np.ndarray:
-    """The scales of an output, or of all if they share them."""
-    return scales[:, 0] if scales.shape[1] == 1 else scales[:, output][:, 0]
-
-
-def _value(problem: MarginProblem, columns: Columns, scales, image: Image) -> float:
+def _value(alive: Alive, scales: np.ndarray, image: Image) -> float:
     """The loss plus the quadratic in place of the penalty."""
-    Z = columns.matmul(image.rows) + image.intercept
+    Z = alive.matmul(image.rows) + image.intercept
     u = np.divide(image.rows, scales, out=np.zeros_like(image.rows), where=scales > 0)
-    return problem.loss_sum(Z) + float(np.vdot(u, u))
+    return alive.problem.loss_sum(Z) + float(np.vdot(u, u))
 
 
-def _with_constant(columns: Columns) -> Design:
-    """The columns that are alive and one of ones; few are copied once for all outputs."""
-    if columns.block is None:
-        return WithConstant(Subset(columns.design, columns.index))
-    n, m = columns.block.shape
-    if m > n:
-        return WithConstant(as_design(columns.block))
-    return as_design(np.vstack([columns.block.T, np.ones(n)]).T)
-
-
-def _ridge(problem: MarginProblem, X: Design, free: np.ndarray, scale: np.ndarray, h, T):
+class _Ridge:
     """``min C/2 sum_i h_i |x_i'w + b - t_i|**2 + |u|**2`` with w = scale u; free rows and b are not
     penalised."""
-    q = np.full(scale.size + 1, np.inf)
-    np.divide(2 / problem.C, scale**2, out=q[:-1], where=scale**2 > 0)
-    q[:-1][free] = 0.0
-    q[-1] = 0.0
-    W = ridge(X, T, h, q)
-    return W[:-1], W[-1]
+
+    def __init__(self, alive: Alive, scales: np.ndarray):
+        self.alive = alive
+        self.problem = alive.problem
+        self.X = _with_constant(alive)
+        self.q = np.full((len(scales) + 1, scales.shape[1]), np.inf)
+        np.divide(2 / self.problem.C, scales**2, out=self.q[:-1], where=scales**2 > 0)
+        self.q[:-1][alive.free] = 0.0
+        self.q[-1] = 0.0
+
+    def em_step(self, Z: np.ndarray) -> Image:
+        """All outputs of a sample have one curvature: those that share the scales are solved at
+        once."""
+        h, targets = self.problem.loss.majorizer(Z, self.problem.Y)
+        if self.q.shape[1] > 1:
+            return self._by_output(np.tile(h[:, None], Z.shape[1]), targets)
+        W = ridge(self.X, targets, h, self.q[:, 0])
+        return Image(W[:-1], W[-1])
+
+    def newton_step(self, Z: np.ndarray) -> Image:
+        """Every output has curvatures of its own."""
+        margins = self.problem.Y * Z
+        curvatures = np.maximum(self.problem.loss.curvature(margins), FLATTEST)
+        targets = Z - self.problem.Y * self.problem.loss.dphi(margins) / curvatures
+        return self._by_output(self.problem.weights[:, None] * curvatures, targets)
+
+    def _by_output(self, H: np.ndarray, targets: np.ndarray) -> Image:
+        W = np.empty((len(self.q), targets.shape[1]))
+        for k in range(targets.shape[1]):
+            q = self.q[:, min(k, self.q.shape[1] - 1)]
+            W[:, [k]] = ridge(self.X, targets[:, [k]], H[:, k], q)
+        return Image(W[:-1], W[-1])
+
+
+def _with_constant(alive: Alive) -> Design:
+    """The columns that are alive and one of ones; few are copied once for all outputs."""
+    block = alive.columns.block
+    if block is None or block.shape[1] > len(block):
+        return WithConstant(alive.columns.X)
+    return as_design(np.vstack([block.T, np.ones(len(block))]).T)

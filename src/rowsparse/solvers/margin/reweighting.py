@@ -14,15 +14,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from ...designs.base import Design
+from ...designs.wrappers import Restriction
 from ...numerics.rows import row_norms
+from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
 from ..base import OutOfTime, Solver, State
+from ..loop import Deadline
 
 DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
@@ -32,56 +35,83 @@ BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of 
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The columns of the design that are still alive, dense as soon as they are few."""
+class Alive:
+    """The features that may still be used, with their columns, dense as soon as they are few."""
 
-    design: Design
-    index: np.ndarray
-    block: np.ndarray | None
+    problem: MarginProblem
+    columns: Restriction
 
     @classmethod
-    def of(cls, design: Design, index: np.ndarray) -> Columns:
-        n = design.shape[0]
-        few = index.size <= max(n, BLOCK_BYTES // (8 * n))
-        return cls(design, index, design.take(index) if few else None)
+    def of(cls, problem: MarginProblem, index: np.ndarray) -> Alive:
+        """The named features."""
+        n = len(problem.Y)
+        few = max(n, BLOCK_BYTES // (8 * n))
+        return cls(problem, Restriction.of(problem.design, index, few))
 
-    def keep(self, mask: np.ndarray) -> Columns:
+    def keep(self, mask: np.ndarray) -> Alive:
         """Only those of the mask; a dense block shrinks with them."""
-        if mask.all():
-            return self
-        if self.block is None:
-            return Columns.of(self.design, self.index[mask])
-        return Columns(self.design, self.index[mask], self.block.T[mask].T)
+        return self if mask.all() else Alive(self.problem, self.columns.keep(mask))
 
-    def matmul(self, W: np.ndarray) -> np.ndarray:
+    @property
+    def index(self) -> np.ndarray:
+        """Of the features, in the problem."""
+        return self.columns.index
+
+    @cached_property
+    def penalty(self) -> MarginNorm:
+        """Of these features."""
+        return self.problem.penalty.take(self.index)
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Which of them are not penalised."""
+        return self.penalty.free(self.index.size)
+
+    @property
+    def null(self) -> Image:
+        """All rows zero."""
+        c = self.problem.Y.shape[1]
+        return Image(np.zeros((self.index.size, c)), np.zeros(c))
+
+    def matmul(self, rows: np.ndarray) -> np.ndarray:
         """X W for the rows of W that are alive."""
-        if self.block is not None:
-            return self.block @ W
-        whole = np.zeros((self.design.shape[1], W.shape[1]))
-        whole[self.index] = W
-        return self.design.matmul(whole)
+        block = self.columns.block  # asked first: the design of a small block takes its time
+        return self.columns.X.matmul(rows) if block is None else block @ rows
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         """X'R for the columns that are alive."""
-        if self.block is not None:
-            return self.block.T @ R
-        return self.design.rmatmul(R)[self.index]
+        block = self.columns.block
+        return self.columns.X.rmatmul(R) if block is None else block.T @ R
 
-    def outer(self, scales: np.ndarray, exact: bool = True) -> np.ndarray:
-        """``X diag(scales)**2 X'``, n x n; otherwise in single precision, in half the time."""
-        if self.block is not None:
-            scaled = self.block * scales  # of the size of margins, whatever that of X
-            if exact:
-                return scaled @ scaled.T
-            single = scaled.astype(np.float32)
-            return (single @ single.T).astype(float)
-        whole = np.zeros(self.design.shape[1])
-        whole[self.index] = scales**2
-        return self.design.outer(whole)
+    def parts(self, rows: np.ndarray) -> np.ndarray:
+        """What each row contributes to the margins."""
+        return row_norms(rows) * self.problem.sizes_of_columns[self.index]
 
-    def dense(self) -> np.ndarray:
-        """The columns as one block."""
-        return self.design.take(self.index) if self.block is None else self.block
+    def change(self, rows: np.ndarray, image: np.ndarray) -> float:
+        """The largest change of a part, as a fraction of the largest part."""
+        largest = float(self.parts(rows).max(initial=0.0))
+        change = float(self.parts(image - rows).max(initial=0.0))
+        return change / largest if largest > 0 else 0.0
+
+    def survivors(self, rows: np.ndarray) -> np.ndarray:
+        """Rows that contribute something."""
+        parts = self.parts(rows)
+        return (parts >= _floor(parts)) | self.free
+
+    def without_dropped(self, rows: np.ndarray) -> tuple[Alive, np.ndarray]:
+        """The survivors and their rows; entries die one by one where they are penalised so."""
+        mask = self.survivors(rows)
+        if not self.penalty.joint:
+            parts = np.abs(rows) * self.problem.sizes_of_columns[self.index, None]
+            dead = (parts < _floor(parts)) & ~self.free[:, None]
+            rows = np.where(dead, 0.0, rows)
+            mask = mask & (row_norms(rows) > 0)
+        return self.keep(mask), rows[mask]
+
+
+def _floor(parts: np.ndarray) -> np.ndarray:
+    """Below it a part is nothing, column by column."""
+    return np.maximum(DROP_BELOW * parts.max(axis=0, initial=0.0), VANISHED)
 
 
 @dataclass(frozen=True)
@@ -95,9 +125,9 @@ class Image:
 
 @dataclass(kw_only=True)
 class ReweightedState(State):
-    columns: Columns
+    alive: Alive
     rows: np.ndarray  # of W, those alive
-    image: Image  # of W under one step: the violation compares the two
+    image: Image  # of W under one step: the criterion compares the two
     frozen: np.ndarray | None = None  # scales that no longer change
 
 
@@ -112,7 +142,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     """
 
     solves: ClassVar[tuple[str, ...]] = (MARGIN,)
-    loss: ClassVar[str]  # the name of the one that it minimises
+    loss: ClassVar[str]  # the name of the loss that it minimises
 
     tol: float = 1e-3
     max_iter: int = 100
@@ -120,8 +150,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     cut: bool = False
 
     @abstractmethod
-    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
-        """Minimise the majorizer at ``last`` over the columns given, u = w / scale."""
+    def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
+        """Minimise the majorizer at ``last`` over the features alive, u = w / scale."""
 
     def roughly(self) -> Reweighted:
         """The solver for steps from which nothing is kept but the way to go."""
@@ -129,160 +159,140 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
 
     def refusal(self, problem: MarginProblem) -> str | None:
         if problem.loss.name != self.loss:
-            return f"it minimises the {self.loss} loss, got the {problem.loss.name} loss."
+            return f"it is for the {self.loss} loss, got the {problem.loss.name} loss."
         if not 0 <= problem.norm <= 2:
             return f"reweighting needs a norm from 0 to 2, got {problem.norm:g}."
         return None
 
-    def start(self, problem: Any, W: np.ndarray) -> ReweightedState:
-        """From W; from W = 0 with equal weights, that is from the plain machine, and for p < 1
-        then by some steps at p = 1 and half way.
+    def start(self, problem: MarginProblem, W: np.ndarray) -> ReweightedState:
+        """From W; from W = 0 with equal weights, that is from the plain machine."""
+        usable = np.flatnonzero(np.isfinite(problem.factors))
+        given = usable[row_norms(W[usable]) > 0]
+        if given.size > np.count_nonzero(problem.free):
+            alive = Alive.of(problem, given)
+            return self._settled(self._state(alive, W[given], W[-1]))
+        return self._from_plain_machine(Alive.of(problem, usable))
+
+    def _from_plain_machine(self, alive: Alive) -> ReweightedState:
+        """For p < 1 by some steps at p = 1 and half way.
 
         Without them the many small coefficients of the plain machine on wide data get such large
         weights that all of them vanish together, although few of them would do.
         """
-        usable = np.flatnonzero(np.isfinite(problem.factors))
-        alive = usable[row_norms(W[usable]) > 0]
-        if alive.size > np.count_nonzero(problem.free):
-            columns = Columns.of(problem.design, alive)
-            return self._settled(problem, self._state(problem, columns, W[alive], W[-1]))
-        columns, scales = Columns.of(problem.design, usable), problem.equal_scales[usable]
-        null = Image(np.zeros((usable.size, problem.Y.shape[1])), np.zeros(problem.Y.shape[1]))
-        image = self.image_of(problem, columns, scales, null)
-        if self.keep is not None and usable.size <= self.keep:  # nothing has to go
-            return self._state(problem, columns, image.rows, image.intercept, scales, image.dual)
+        deadline = Deadline(self.time_limit)
+        scales = alive.penalty.equal_scales
+        image = self.image_of(alive, scales, alive.null)
+        if self.keep is not None and alive.index.size <= self.keep:  # nothing has to go
+            return self._state(alive, image.rows, image.intercept, scales, image.dual)
         rows = image.rows
         # what k rows are left decides there; else the point itself keeps the digits of its way
-        on_the_way = self if self.keep is None else self.roughly()
-        for norm in _norms_on_the_way(problem.norm):
-            alive = _alive(problem, columns.index, image.rows)
-            if self._too_few(alive):
-                return self._frozen(problem, columns, rows, image)
-            columns, rows = _without_dropped(problem, columns, image.rows, alive)
-            if not columns.index.size:
-                return self._state(problem, columns, rows, image.intercept)
-            scales = _scales(problem, columns.index, rows, norm)
-            image = on_the_way.image_of(problem, columns, scales, replace(image, rows=rows))
-        alive = _alive(problem, columns.index, image.rows)
-        if self._too_few(alive):
-            return self._frozen(problem, columns, rows, image)
-        columns, rows = _without_dropped(problem, columns, image.rows, alive)
-        state = self._state(problem, columns, rows, image.intercept, near=image.dual)
-        return self._settled(problem, state)
+        solver = self if self.keep is None else self.roughly()
+        for norm in _norms_on_the_way(alive.penalty.norm):
+            if self._too_few(alive.survivors(image.rows)) or deadline.passed():
+                break
+            alive, rows = alive.without_dropped(image.rows)
+            if not alive.index.size:
+                return self._state(alive, rows, image.intercept)
+            scales = alive.penalty.scales(rows, norm)
+            image = solver.image_of(alive, scales, replace(image, rows=rows))
+        return self._moved(alive, rows, image)
 
-    def _too_few(self, alive: np.ndarray) -> bool:
+    def step(
+        self, problem: MarginProblem, state: ReweightedState, out_of_time: OutOfTime
+    ) -> ReweightedState:
+        image = state.image
+        if state.frozen is None:
+            return self._moved(state.alive, state.rows, image)
+        return self._state(state.alive, image.rows, image.intercept, state.frozen, image.dual)
+
+    def _moved(self, alive: Alive, rows: np.ndarray, image: Image) -> ReweightedState:
+        """From a point to its image, without what vanishes there."""
+        if self._too_few(alive.survivors(image.rows)):
+            return self._frozen(alive, rows, image)
+        alive, rows = alive.without_dropped(image.rows)
+        return self._settled(self._state(alive, rows, image.intercept, near=image.dual))
+
+    def _too_few(self, survivors: np.ndarray) -> bool:
         """Whether no more than ``keep`` rows would survive."""
-        return self.keep is not None and int(np.count_nonzero(alive)) <= self.keep
+        return self.keep is not None and int(np.count_nonzero(survivors)) <= self.keep
 
-    def step(self, problem: Any, state: ReweightedState, out_of_time: OutOfTime) -> ReweightedState:
-        if state.frozen is not None:
-            rows, b = state.image.rows, state.image.intercept
-            return self._state(problem, state.columns, rows, b, state.frozen, state.image.dual)
-        alive = _alive(problem, state.columns.index, state.image.rows)
-        if self._too_few(alive):
-            return self._frozen(problem, state.columns, state.rows, state.image)
-        columns, rows = _without_dropped(problem, state.columns, state.image.rows, alive)
-        b, near = state.image.intercept, state.image.dual
-        return self._settled(problem, self._state(problem, columns, rows, b, near=near))
-
-    def _settled(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
+    def _settled(self, state: ReweightedState) -> ReweightedState:
         """The state itself, or where it leads if more rows are alive than shall be."""
         if not state.converged:
             return state
-        if self.keep is not None and (self.cut or problem.norm > 1):
-            return self._frozen(problem, state.columns, state.rows, state.image)
-        return self._without_twins(problem, state) if problem.norm < 1 else state
+        norm = state.alive.penalty.norm
+        if self.keep is not None and (self.cut or norm > 1):
+            return self._frozen(state.alive, state.rows, state.image)
+        return self._without_twins(state) if norm < 1 else state
 
     def _state(
-        self, problem: MarginProblem, columns: Columns, rows, b, frozen=None, near=None
+        self,
+        alive: Alive,
+        rows: np.ndarray,
+        intercept: np.ndarray,
+        frozen: np.ndarray | None = None,
+        near: np.ndarray | None = None,
     ) -> ReweightedState:
         """The state at a point: its objective, its image, and how far apart the two are."""
-        scales = _scales(problem, columns.index, rows) if frozen is None else frozen
-        image = self.image_of(problem, columns, scales, Image(rows, b, near))
-        if not columns.index.size:  # only the intercept is left
-            b = image.intercept
-        Z = columns.matmul(rows) + b
-        objective = problem.loss_sum(Z) + problem.penalty(rows, columns.index)
-        violation = _change(problem, columns.index, rows, image.rows)
-        known = Certificate(objective, dual=image.dual)
-        W = np.zeros((problem.n_rows, problem.Y.shape[1]))
-        W[columns.index], W[-1] = rows, b
+        problem = alive.problem
+        scales = alive.penalty.scales(rows) if frozen is None else frozen
+        image = self.image_of(alive, scales, Image(rows, intercept, near))
+        if not alive.index.size:  # only the intercept is left
+            intercept = image.intercept
+        Z = alive.matmul(rows) + intercept
+        objective = problem.loss_sum(Z) + alive.penalty.value(rows)
+        change = alive.change(rows, image.rows)
+        W = problem.null_point
+        W[alive.index] = rows
+        W[-1] = intercept
         return ReweightedState(
-            W, objective, violation, violation <= self._enough(problem, frozen), False, known,
-            columns=columns, rows=rows, image=image, frozen=frozen,
-        )  # fmt: skip
+            W,
+            objective,
+            change,
+            converged=change <= self._enough(problem, frozen),
+            evaluation=Certificate(objective, dual=image.dual),
+            alive=alive,
+            rows=rows,
+            image=image,
+            frozen=frozen,
+        )
 
-    def _enough(self, problem: MarginProblem, frozen) -> float:
+    def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
+        wanted = self.attainable_tol(problem)
         on_the_way = self.keep is not None and frozen is None
-        wanted = max(self.tol, problem.attainable_violation)
         return max(wanted, TOL_ON_THE_WAY) if on_the_way else wanted
 
-    def _frozen(self, problem: MarginProblem, columns: Columns, rows, image: Image):
+    def _frozen(self, alive: Alive, rows: np.ndarray, image: Image) -> ReweightedState:
         """The k rows that are to stay, under the weights that they have now: those that would live
         longest, the larger first."""
-        assert self.keep is not None
-        index = columns.index
-        alive = _alive(problem, index, image.rows)
-        now = np.where(alive, parts_in_margins(problem, index, image.rows), 0.0)
-        order = np.lexsort(
-            (index, -parts_in_margins(problem, index, rows), -now, ~problem.free[index])
-        )
-        mask = np.zeros(index.size, dtype=bool)
+        now = np.where(alive.survivors(image.rows), alive.parts(image.rows), 0.0)
+        order = np.lexsort((alive.index, -alive.parts(rows), -now, ~alive.free))
+        mask = np.zeros(order.size, dtype=bool)
         mask[order[: self.keep]] = True
-        columns, rows = columns.keep(mask), rows[mask]
-        frozen = _scales(problem, columns.index, rows)
-        image = self.image_of(problem, columns, frozen, replace(image, rows=rows))
-        return self._state(problem, columns, image.rows, image.intercept, frozen, image.dual)
+        alive = alive.keep(mask)
+        rows = rows[mask]
+        scales = alive.penalty.scales(rows)
+        image = self.image_of(alive, scales, replace(image, rows=rows))
+        return self._state(alive, image.rows, image.intercept, scales, image.dual)
 
-    def _without_twins(self, problem: MarginProblem, state: ReweightedState) -> ReweightedState:
+    def _without_twins(self, state: ReweightedState) -> ReweightedState:
         """Equal columns would share their weight for ever; for p < 1 one of them is cheaper."""
-        block = state.columns.block
-        if block is None or not problem.joint:
+        alive = state.alive
+        if alive.columns.block is None or not alive.penalty.joint:
             return state
-        labelled = np.vstack([block, problem.factors[state.columns.index]])
+        labelled = np.vstack([alive.columns.block, alive.penalty.factors])
         _, first, group = np.unique(labelled, axis=1, return_index=True, return_inverse=True)
-        if first.size == state.columns.index.size:
+        if first.size == alive.index.size:
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first[group.ravel()], state.rows)
         mask = np.zeros(len(rows), dtype=bool)
         mask[first] = True
-        return self._state(problem, state.columns.keep(mask), rows[mask], state.W[-1])
+        return self._state(alive.keep(mask), rows[mask], state.W[-1])
 
 
 def _norms_on_the_way(norm: float) -> list[float]:
-    return [] if norm >= 1 else [1.0] * STEPS_ON_THE_WAY + [(1 + norm) / 2] * STEPS_ON_THE_WAY
-
-
-def _scales(problem: MarginProblem, index: np.ndarray, rows: np.ndarray, norm=None) -> np.ndarray:
-    """``|w_j|**((2-p)/2) / sqrt(f_j)``; rows without penalty have no scale (0)."""
-    norm = problem.norm if norm is None else norm
-    return problem.magnitudes(rows) ** ((2 - norm) / 2) * problem.equal_scales[index]
-
-
-def parts_in_margins(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """What each row contributes to the margins."""
-    return row_norms(rows) * problem.sizes_of_columns[index]
-
-
-def _change(problem: MarginProblem, index: np.ndarray, rows, image) -> float:
-    largest = float(parts_in_margins(problem, index, rows).max(initial=0.0))
-    change = float(parts_in_margins(problem, index, image - rows).max(initial=0.0))
-    return change / largest if largest > 0 else 0.0
-
-
-def _alive(problem: MarginProblem, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    parts = parts_in_margins(problem, index, rows)
-    floor = max(DROP_BELOW * parts.max(initial=0.0), VANISHED)
-    return (parts >= floor) | problem.free[index]
-
-
-def _without_dropped(problem: MarginProblem, columns: Columns, rows: np.ndarray, mask: np.ndarray):
-    if not problem.joint:  # entries die one by one
-        parts = np.abs(rows) * problem.sizes_of_columns[columns.index, None]
-        floor = np.maximum(DROP_BELOW * parts.max(axis=0, initial=0.0), VANISHED)
-        dead = (parts < floor) & ~problem.free[columns.index, None]
-        rows = np.where(dead, 0.0, rows)
-        mask = mask & (row_norms(rows) > 0)
-    return columns.keep(mask), rows[mask]
+    if norm >= 1:
+        return []
+    return [1.0] * STEPS_ON_THE_WAY + [(1 + norm) / 2] * STEPS_ON_THE_WAY

@@ -13,10 +13,10 @@ from ...problems.margin import MarginProblem
 from ...results import Solution, Status
 from ..loop import Deadline, run
 from .feature_exchange import exchanged, worth_exchanging
-from .reweighting import Columns, Image, Reweighted
+from .reweighting import Alive, Image, Reweighted
 
 LOWERING = 0.7  # of C, on the way down to k features
-MAX_LOWERINGS = 60
+MAX_LOWERINGS = 60  # to a C of 5e-10 of the first; the k largest rows are then cut out
 
 
 @dataclass
@@ -39,29 +39,53 @@ class ReweightedSVM(Reweighted):
     def roughly(self) -> ReweightedSVM:
         return replace(self, exact=False)
 
-    def image_of(self, problem: MarginProblem, columns: Columns, scales, last: Image) -> Image:
-        n, c = problem.Y.shape
+    def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
+        problem = alive.problem
         costs = problem.C / 2 * problem.weights
-        free = problem.free[columns.index]
-        F = np.ones((n, 1))
-        if free.any():
-            F = np.hstack([F, columns.design.take(columns.index[free])])
-        rows, b, dual = np.zeros((columns.index.size, c)), np.zeros(c), np.zeros((n, c))
-        gram, auto = None, self.through == "auto"
-        for k in range(c):
-            scale, y = scales[:, min(k, scales.shape[1] - 1)], problem.Y[:, k]
-            used = scale > 0
-            way = way_for(n, int(used.sum()), F.shape[1]) if auto else self.through
-            if way != "features" and (gram is None or not problem.joint):
-                gram = columns.outer(scale, self.exact)  # one for all if they share the scales
-            B = columns.dense()[:, used] * scale[used] if way == "features" else gram
+        F = _free_columns(alive)
+        image = alive.null
+        dual = np.zeros(problem.Y.shape)
+        matrix = np.empty((0, 0))
+        for k, y in enumerate(problem.Y.T):
+            shared = scales.shape[1] == 1
+            if k == 0 or not shared:  # one matrix for all outputs that share the scales
+                scale = scales[:, k]
+                used = np.flatnonzero(scale)
+                way = self.through
+                if way == "auto":
+                    way = way_for(len(y), used.size, F.shape[1])
+                matrix = self._matrix(alive, scale, used, way)
+            machine = Machine(matrix, way != "features", F, y, costs)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            machine = Machine(B, way != "features", F, y, costs)
             a, v = solve_machine(machine, way, near, self.exact)
             dual[:, k] = y * a
-            rows[free, k], b[k] = v[1:], v[0]
-        rows += scales**2 * columns.rmatmul(dual)
-        return Image(rows, b, 2 * dual)
+            image.intercept[k] = v[0]
+            image.rows[alive.free, k] = v[1:]
+        image.rows[:] += scales**2 * alive.rmatmul(dual)
+        return replace(image, dual=2 * dual)
+
+    def _matrix(self, alive: Alive, scale: np.ndarray, used: np.ndarray, way: str) -> np.ndarray:
+        """The scaled columns for the way "features", else their n x n Gram matrix: in single
+        precision, in half the time, where nothing has to be exact."""
+        block = alive.columns.block
+        if way == "features":
+            some = alive.columns.X.take(used) if block is None else block[:, used]
+            return some * scale[used]
+        if block is None:
+            return alive.columns.X.outer(scale**2)
+        scaled = block * scale  # of the size of margins, whatever that of X
+        if self.exact:
+            return scaled @ scaled.T
+        single = scaled.astype(np.float32)
+        return (single @ single.T).astype(float)
+
+
+def _free_columns(alive: Alive) -> np.ndarray:
+    """The bias, and the features without penalty."""
+    ones = np.ones((len(alive.problem.Y), 1))
+    if not alive.free.any():
+        return ones
+    return np.hstack([ones, alive.columns.X.take(np.flatnonzero(alive.free))])
 
 
 def solve_margin(
@@ -76,13 +100,22 @@ def solve_margin(
     small C leave rows that serve one class only.
     """
     deadline = Deadline(solver.time_limit)
-    k, thorough = solver.keep, thorough and problem.norm < 1
-    if k and thorough and isinstance(solver, ReweightedSVM) and worth_exchanging(problem, k):
+    thorough = thorough and problem.norm < 1
+    if (
+        solver.keep
+        and thorough
+        and solver.loss == "hinge"
+        and worth_exchanging(problem, solver.keep)
+    ):
         return _by_exchanges(problem, solver, deadline), problem.C
     solution, C = _along_C(problem, solver, deadline, warm=True)
-    if thorough and C < problem.C and solution.converged and problem.Y.shape[1] == 1:
-        return _along_C(problem.with_C(C), solver, deadline, warm=False)
-    return solution, C
+    one_output = problem.Y.shape[1] == 1
+    if not (thorough and one_output and C < problem.C and solution.converged):
+        return solution, C
+    anew, lower_C = _along_C(problem.with_C(C), solver, deadline, warm=False)
+    if anew.converged:
+        return anew, lower_C
+    return replace(solution, status=anew.status), C  # a whole solution rather than half of one
 
 
 def _along_C(
@@ -100,19 +133,20 @@ def _along_C(
     return solution, problem.C
 
 
-def _by_exchanges(problem: MarginProblem, solver: ReweightedSVM, deadline: Deadline) -> Solution:
+def _by_exchanges(problem: MarginProblem, solver: Reweighted, deadline: Deadline) -> Solution:
+    """The k largest rows of the reweighting, exchanged, then the plain machine on them."""
     roughly = solver.roughly()
     first = run(replace(roughly, cut=True), problem, start="plain machine")
     if not first.converged:
         return first
     never = np.isinf(problem.factors)
     order = np.lexsort((-row_norms(first.W), ~problem.free, never))
-    chosen = np.sort(order[: solver.keep])
-    chosen, all_tried = exchanged(problem, roughly, chosen, deadline.passed)
+    chosen, all_tried = exchanged(problem, roughly, np.sort(order[: solver.keep]), deadline)
     elsewhere = np.full(never.size, np.inf)
     elsewhere[chosen] = problem.factors[chosen]
+    on_chosen = replace(problem, penalty=problem.penalty.with_factors(elsewhere))
     last = replace(solver, time_limit=None)  # one machine on k columns
-    solution = run(last, replace(problem, factors=elsewhere), start="exchanges")
+    solution = run(last, on_chosen, start="exchanges")
     if all_tried:
         return solution
     ended = Status.TIME_LIMIT if deadline.passed() else Status.INTERRUPTED
