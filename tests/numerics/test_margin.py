@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from margins import hinge_sum, two_classes
 
@@ -13,6 +13,9 @@ from rowsparse.numerics.svm.solve import best_offset
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(4, 40), st.integers(1, 12), st.floats(1e-3, 1e3))
+@example(3534, 11, 11, 617.0)  # the gap grows for five steps
+@example(165, 21, 10, 10.0)  # bounds block predictor and corrector
+@example(839, 29, 12, 1000.0)
 def test_the_interior_point_reaches_a_zero_gap(seed, n, d, C):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0)
