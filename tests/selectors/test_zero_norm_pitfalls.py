@@ -9,7 +9,7 @@ from rowsparse import ProbitSelector, ZeroNormSVC
 
 LACKS = {"alpha", "regression", "multilabel", "relative_weights"}
 VARIANTS = {
-    "zero": partial(ZeroNormSVC, 1.0),
+    "zero": partial(ZeroNormSVC, C=1.0),
     "probit": partial(ProbitSelector, gamma=3.0, tol=1e-3),
 }
 ABOUT_K = [param for param in checks_for(lacks=LACKS) if "k" in param.values[0].needs]
