@@ -13,9 +13,11 @@ from conformance.problems import Case
 from examples.group_mcp import GroupMCP
 
 from rowsparse.losses import HingeLoss, ProbitLoss
-from rowsparse.penalties import L2p, LpInf
+from rowsparse.penalties import L2p, LpInf, MarginNorm
 from rowsparse.problems.base import AT_MOST_K, MARGIN, PENALTY
+from rowsparse.problems.margin import MarginProblem
 from rowsparse.results import Status
+from rowsparse.selectors.kernels import Kernel, KernelColumns
 from rowsparse.solvers import ALM, IRLS, SFS, BlockDescent, ProximalGradient, Splice, run
 from rowsparse.solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from rowsparse.solvers.margin.probit import ProbitEM
@@ -49,6 +51,13 @@ def margin(loss, norm, n_outputs=1):
     return margins.problem(X, Y, C=1.0, norm=norm, loss=loss)
 
 
+def kernel(loss, norm):
+    """The problem of the kernel classifiers: a column per sample, computed when asked for."""
+    X, y = margins.two_classes(n=30, d=5)
+    design = KernelColumns(Kernel("rbf", 0.2, 3, 0.0), X, X, np.ones(30))
+    return MarginProblem(design, y[:, None], loss(), 1.0, MarginNorm(norm, np.ones(30)))
+
+
 PROBLEMS = {
     **{f"r={r:g} {p}": lambda r=r, p=p: penalised(r, p) for r in ORDERS for p in PENALTIES},
     **{
@@ -60,6 +69,11 @@ PROBLEMS = {
         for loss in (HingeLoss, ProbitLoss)
         for norm in NORMS
         for c in (1, 2)
+    },
+    **{
+        f"{loss.__name__} norm={norm:g} kernel": lambda f=loss, p=norm: kernel(f, p)
+        for loss in (HingeLoss, ProbitLoss)
+        for norm in NORMS
     },
 }
 GRID = [(solver, problem) for solver in SOLVERS for problem in PROBLEMS]

@@ -1,14 +1,18 @@
 """Norms whose machines other solvers know: 1, 2 and inf against SVC, cvxpy, linear programs."""
 
+from itertools import pairwise
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from clock import Clock
 from margins import problem, two_classes
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 from rowsparse import ZeroNormSVC
 from rowsparse.solvers.loop import run
+from rowsparse.solvers.margin import linear_programs
 from rowsparse.solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from rowsparse.solvers.margin.svm import ReweightedSVM
 
@@ -108,3 +112,66 @@ def test_the_largest_norm_of_several_outputs(joint):
     assert weighted == pytest.approx(optimum, rel=1e-6)
     assert found.objective == pytest.approx(optimum, rel=1e-6)
     assert not found.W[5].any()
+
+
+@pytest.mark.parametrize(("solver", "norm"), [(AbsoluteNormLP, 1.0), (LargestNormLP, np.inf)])
+def test_programs_of_one_run_share_its_time(monkeypatch, solver, norm):
+    """By a clock that moves one second at every look; a limit anew for each would be 1000."""
+    X, y = two_classes(40, 100)
+    Y = np.column_stack([y, np.where(X[:, 2] > 0, 1.0, -1.0)])
+    Clock.installed(monkeypatch, per_look=1.0)
+    limits = []
+
+    def watched(*args, options, **kwargs):
+        limits.append(options["time_limit"])
+        return linprog(*args, options=options, **kwargs)
+
+    monkeypatch.setattr(linear_programs, "linprog", watched)
+    found = run(solver(time_limit=1000.0), problem(X, Y, 1.0, norm, joint=False))
+    assert found.converged
+    assert limits[0] < 1000
+    assert all(later < earlier for earlier, later in pairwise(limits))
+    assert len(limits) >= (2 if norm == 1 else 1)
+
+
+@pytest.mark.parametrize(("solver", "norm"), [(AbsoluteNormLP, 1.0), (LargestNormLP, np.inf)])
+@pytest.mark.parametrize(("late", "status"), [(True, "out of time"), (False, "stalled")])
+def test_a_program_without_an_optimum_says_why(monkeypatch, solver, norm, late, status):
+    """HiGHS may return a feasible point that is not optimal: it is not taken for one."""
+    X, y = two_classes(40, 10)
+    whole = problem(X, y, 1.0, norm)
+    clock = Clock.installed(monkeypatch)
+
+    def ended_early(*args, **kwargs):
+        clock.now += 100.0 if late else 0.0
+        found = linprog(*args, **kwargs)
+        found.status = 1 if late else 4
+        return found
+
+    monkeypatch.setattr(linear_programs, "linprog", ended_early)
+    found = run(solver(time_limit=50.0), whole)
+    assert found.status == status
+    assert not found.W.any()
+    assert found.objective == pytest.approx(40.0)  # C sum_i max(0, 1 - 0)
+
+
+@pytest.mark.parametrize("limit", [0.004, 0.02])
+def test_the_way_of_a_start_ends_with_the_time(monkeypatch, limit):
+    """The plain machine and eight more at larger norms; the clock moves 1 ms at every look."""
+    X, y = two_classes(60, 40)
+    machines = []
+
+    class Counted(ReweightedSVM):
+        def image_of(self, alive, scales, last):
+            machines.append(alive.index.size)
+            return super().image_of(alive, scales, last)
+
+    whole = problem(X, y, 1.0, 0.0)
+    run(Counted(), whole)
+    needed = len(machines)
+    machines.clear()
+    Clock.installed(monkeypatch)
+    late = run(Counted(time_limit=limit), whole)
+    assert late.status == "out of time"
+    assert len(machines) < needed
+    assert np.isfinite(late.objective)

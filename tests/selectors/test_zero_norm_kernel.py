@@ -150,6 +150,40 @@ def test_width_of_the_kernel_is_that_of_svc():
         assert kernel_width(gamma, sp.csr_array(X)) == pytest.approx(expected)
 
 
+def test_width_of_the_kernel_does_not_depend_on_where_X_lies():
+    """From sums of squares nothing of a variance of 1 is left at 1e8."""
+    expected = 1 / (2 * X.var())
+    for shift in (0.0, 1e4, 1e8):
+        assert kernel_width("scale", X + shift) == pytest.approx(expected, rel=1e-6)
+        assert kernel_width("scale", sp.csr_array(X + shift)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_width_of_the_kernel_of_weighted_sparse_rows_is_that_of_repeated_rows():
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    counts = np.arange(len(X)) % 3 + 1
+    repeated = np.repeat(thin, counts, axis=0)
+    expected = 1 / (2 * repeated.var())
+    assert kernel_width("scale", thin, counts) == pytest.approx(expected)
+    assert kernel_width("scale", sp.csr_array(thin), counts) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [ZeroNormKernelSVC(), ProbitKernelClassifier()])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_fit_leaves_the_arrays_of_the_caller_alone(kind, kernel):
+    given = sp.csr_array(X if kernel == "rbf" else rbf_kernel(X, X))
+    given.indices = given.indices.reshape(len(X), -1)[:, ::-1].ravel().copy()  # out of order
+    given.data = given.data.reshape(len(X), -1)[:, ::-1].ravel().copy()
+    given.has_sorted_indices = False
+    weights = np.linspace(0.5, 2, len(X))
+    labels = y.copy()
+    before = [a.copy() for a in (given.data, given.indices, given.indptr, weights, labels)]
+    machine = clone(kind).set_params(kernel=kernel, n_vectors_to_select=5)
+    machine.fit(given, labels, sample_weight=weights).predict(given)
+    after = [given.data, given.indices, given.indptr, weights, labels]
+    for ours, theirs in zip(before, after, strict=True):
+        np.testing.assert_array_equal(theirs, ours)
+
+
 @pytest.mark.parametrize("kind", [ZeroNormKernelSVC(), ProbitKernelClassifier()])
 @pytest.mark.parametrize("k", [1, 4, 20])
 def test_exactly_k_support_vectors(kind, k):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from estimator_checks.toy import INFORMATIVE, labelled, thin
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -92,10 +93,17 @@ def test_one_vs_rest_is_a_machine_per_class():
 
 def test_class_weights_are_sample_weights():
     X, y = labelled()
-    by_class = ZeroNormSVC(class_weight={0: 3.0, 2: 0.5}).fit(X, y)
-    by_sample = ZeroNormSVC().fit(X, y, sample_weight=np.array([3.0, 1.0, 0.5])[y])
-    np.testing.assert_allclose(by_class.coef_, by_sample.coef_, atol=0.05)
-    np.testing.assert_array_equal(by_class.support_, by_sample.support_)
+    weights = {0: 3.0, 2: 0.5}
+    for norm in (0.0, 1.0, 2.0):
+        machine = ZeroNormSVC(norm=norm, standardize=False, tol=1e-6, max_iter=1000)
+        by_sample = clone(machine).fit(X, y, sample_weight=np.array([3.0, 1.0, 0.5])[y])
+        by_class = machine.set_params(class_weight=weights).fit(X, y)
+        np.testing.assert_array_equal(by_class.support_, by_sample.support_)
+        np.testing.assert_allclose(by_class.coef_, by_sample.coef_, atol=1e-4)
+    for k in range(3):  # norm 2: SVC's own machines of one class against the rest
+        theirs = SVC(kernel="linear", C=0.5, tol=1e-8)
+        theirs.fit(X, y == k, sample_weight=np.array([3.0, 1.0, 0.5])[y])
+        np.testing.assert_allclose(by_class.coef_[[k]], theirs.coef_, atol=1e-4)
 
 
 def test_balanced_weights_are_those_of_svc():

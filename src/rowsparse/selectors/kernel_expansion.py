@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..designs import Design, Subset, as_design
+from ..designs import Subset, as_design
 from ..designs.wrappers import Standardized
 from ..inputs import as_target, check_k, check_sample_weight
 from ..losses import MarginLoss
@@ -81,7 +81,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
             k = at_most_usable(k, factors, "support vectors", "X has no more distinct points")
         solution, _ = solve_margin(problem, self._expansion_solver(k), thorough=False)
         say_how_it_ended(solution)
-        self._set_fitted(X_used, rows, points, target, weights, problem, solution)
+        self._set_fitted(X_used, rows, points, target, weights, problem, solution, design.means_)
         return self
 
     def _validated(self, X, y):
@@ -100,7 +100,9 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
             )
         return X, y
 
-    def _design(self, X, rows: np.ndarray, weights) -> tuple[Design, np.ndarray]:
+    def _design(
+        self, X, rows: np.ndarray, weights
+    ) -> tuple[KernelColumns | Standardized, np.ndarray]:
         """The kernel's columns, one per candidate, and which sample each candidate is.
 
         Equal points are one candidate: together they can do no more than one of them, and a point
@@ -109,15 +111,13 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         points = _first_of_equals(X)
         if self.kernel != "precomputed":
             return KernelColumns(self._kernel(), X, X[points], weights), points
-        whole = as_design(X)
-        means = whole.means(weights)
-        centred = Standardized(whole, means, np.ones(means.size))
-        return Subset(centred, rows[points]), points
+        columns = Subset(as_design(X), rows[points])
+        return Standardized(columns, columns.means(weights), np.ones(points.size)), points
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self._gamma, self.degree, self.coef0)
 
-    def _set_fitted(self, X, rows, points, target, weights, problem, solution) -> None:
+    def _set_fitted(self, X, rows, points, target, weights, problem, solution, means) -> None:
         codes = class_codes(target)
         kept = points[solution.rows]
         order = np.argsort(codes[kept], kind="stable")  # by class, as SVC does
@@ -129,7 +129,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         self.support_vectors_ = empty if precomputed else X[points[chosen]]
         W, b = self._coefficients(problem, solution, chosen, X[points[chosen]])
         self.dual_coef_ = W.T
-        self.intercept_ = b - _means_of(problem.design)[chosen] @ W
+        self.intercept_ = b - means[chosen] @ W
         self.classes_ = target.classes
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
@@ -185,7 +185,9 @@ def _first_of_equals(X) -> np.ndarray:
     """Indices of the first of all equal rows, in increasing order."""
     if sparse.issparse(X):
         X = sparse.csr_array(X)
-        X.sort_indices()
+        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
+            X = X.copy()
+            X.sum_duplicates()
         keys = [
             X.indices[a:b].tobytes() + X.data[a:b].tobytes()
             for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
@@ -196,10 +198,3 @@ def _first_of_equals(X) -> np.ndarray:
     for i, key in enumerate(keys):
         first.setdefault(key, i)
     return np.array(list(first.values()))
-
-
-def _means_of(design: Design) -> np.ndarray:
-    """What was subtracted from the kernel's columns."""
-    if isinstance(design, Subset):
-        return _means_of(design.base)[design.columns]
-    return design.means_  # type: ignore[attr-defined]

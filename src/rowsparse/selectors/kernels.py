@@ -44,11 +44,10 @@ def check_kernel(kernel, gamma, degree, coef0) -> None:
             f"Expected kernel to be one of {', '.join(KERNELS)} or a callable, "
             f"got kernel={kernel!r}."
         )
-    if gamma not in ("scale", "auto"):
+    if not isinstance(gamma, str) or gamma not in ("scale", "auto"):
         check_number("gamma", gamma, 0.0, np.inf)
     check_number("degree", degree, 0.0, np.inf)
-    if not np.isfinite(coef0):
-        raise ValueError(f"Expected coef0 to be a finite number, got coef0={coef0!r}.")
+    check_number("coef0", coef0, -np.inf, np.inf)
 
 
 def kernel_width(gamma, X, weights: np.ndarray | None = None) -> float:
@@ -61,10 +60,16 @@ def kernel_width(gamma, X, weights: np.ndarray | None = None) -> float:
     if gamma != "scale":
         return float(gamma)
     w = np.ones(X.shape[0]) if weights is None else weights
-    squares = X.multiply(X) if sparse.issparse(X) else X**2
     total = w.sum() * X.shape[1]
     mean = float((w @ X).sum()) / total
-    variance = float((w @ squares).sum()) / total - mean**2
+    # from differences: the mean of the squares minus the square of the mean would cancel
+    if sparse.issparse(X):
+        stored = np.diff(X.indptr)
+        squares = w @ (X.shape[1] - stored) * mean**2
+        squares += np.repeat(w, stored) @ (X.data - mean) ** 2
+    else:
+        squares = w @ ((X - mean) ** 2).sum(axis=1)
+    variance = float(squares) / total
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from scipy.special import log_ndtr
 
@@ -17,8 +19,12 @@ from .kernels import check_kernel
 from .margin import MarginClassifier, check_norm, check_run
 
 
-class Probabilities:
+class Probabilities(ABC):
     """Of a classifier whose decision function is the argument of Phi."""
+
+    @abstractmethod
+    def decision_function(self, X):
+        """One number per sample for two classes, else one per class."""
 
     def predict_proba(self, X):
         """Probabilities of the classes, in the order of ``classes_``."""
@@ -26,10 +32,10 @@ class Probabilities:
 
     def predict_log_proba(self, X):
         """Their logarithms, finite however sure the model is."""
-        return log_probabilities(self.decision_function(X))  # type: ignore[attr-defined]
+        return log_probabilities(self.decision_function(X))
 
 
-class ProbitSelector(Probabilities, MarginClassifier):
+class ProbitSelector(MarginClassifier, Probabilities):
     r"""Probit regression that uses few features, by EM (Huang, King & Lyu 2008).
 
     The model is ``P(y = 1 | x) = Phi(x'w + b)``. For ``norm`` = p in (0, 2] the EM steps minimise,
@@ -121,7 +127,7 @@ class ProbitSelector(Probabilities, MarginClassifier):
         )
 
 
-class ProbitKernelClassifier(Probabilities, KernelExpansion):
+class ProbitKernelClassifier(KernelExpansion, Probabilities):
     r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
 
     Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
