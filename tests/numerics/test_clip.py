@@ -1,14 +1,11 @@
 """The l_{p,inf} row prox against search, closed forms, the l2,p prox and the ends of the range."""
 
-import sys
-from functools import cache
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rowsparse.numerics import clip
+from rowsparse.numerics import clip, compiling
 from rowsparse.numerics.clip import clip_levels, clip_rows, clip_strength_to_zero
 from rowsparse.numerics.shrink import shrink_rows
 
@@ -217,15 +214,13 @@ def test_compiled_equals_plain_source(monkeypatch, p):
 
 
 def test_compiled_code_is_really_used():
-    assert clip._compiled()["_clip_levels"] is not clip._clip_levels
+    assert clip._KERNEL.compiled is not clip._clip_levels
 
 
 def test_without_numba_the_same_numbers(monkeypatch):
     Z = np.random.default_rng(7).standard_normal((100, 5))
     expected = clip_levels(Z, 0.7, 0.5)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(clip, "_compiled", cache(clip._compiled.__wrapped__))
-    assert clip._compiled() == {}
+    monkeypatch.setattr(compiling, "_numba", lambda: None)
     np.testing.assert_allclose(clip_levels(Z, 0.7, 0.5), expected, rtol=1e-14)
 
 

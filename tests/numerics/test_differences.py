@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rowsparse.numerics import differences
+from rowsparse.numerics import compiling, differences
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((23, 5))
@@ -69,11 +69,7 @@ def test_the_sources_of_the_compiled_loops_run_as_they_are():
 
 
 def test_without_numba_the_answer_is_the_same(monkeypatch):
-    monkeypatch.setattr(differences, "numba_tools", lambda: None)
-    differences._compiled.cache_clear()
-    try:
-        D = np.zeros((ROWS.size, 23))
-        differences.add_distances(A, ROWS, D, False, True)
-        np.testing.assert_allclose(D, diffs(False)[1].sum(axis=2), atol=1e-12)
-    finally:
-        differences._compiled.cache_clear()
+    monkeypatch.setattr(compiling, "_numba", lambda: None)
+    D = np.zeros((ROWS.size, 23))
+    differences.add_distances(A, ROWS, D, False, True)
+    np.testing.assert_allclose(D, diffs(False)[1].sum(axis=2), atol=1e-12)

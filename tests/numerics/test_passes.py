@@ -1,13 +1,10 @@
 """Passes over X by columns: NumPy's numbers, compiled or not, on any number of threads."""
 
-import sys
-from functools import cache
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from rowsparse.numerics import passes
+from rowsparse.numerics import compiling, passes
 
 SHAPES = [(1, 1, 1), (1, 9, 2), (7, 3, 11), (23, 4, 1), (23, 8, 2), (50, 13, 5), (9, 30, 12)]
 
@@ -15,7 +12,7 @@ SHAPES = [(1, 1, 1), (1, 9, 2), (7, 3, 11), (23, 4, 1), (23, 8, 2), (50, 13, 5),
 @pytest.fixture(params=["compiled", "plain"])
 def source(request, monkeypatch):
     if request.param == "plain":
-        monkeypatch.setattr(passes, "_compiled", dict)
+        monkeypatch.setattr(compiling, "_numba", lambda: None)
     return request.param
 
 
@@ -155,7 +152,6 @@ def test_long_columns_are_worth_it_earlier(monkeypatch):
 
 
 def test_without_numba_it_is_left_to_blas(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(passes, "_compiled", cache(passes._compiled.__wrapped__))
+    monkeypatch.setattr(compiling, "_numba", lambda: None)
     monkeypatch.setattr(passes, "WORTH", 0)
     assert not passes.worth_own_pass(matrix(20, 6, float), 5)

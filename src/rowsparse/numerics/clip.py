@@ -21,11 +21,9 @@ source (at first use, never at import).
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
-from .compiling import Numba, compile_cached, numba_tools
+from .compiling import LazyKernel, compiled_as
 
 COMPILED_FROM = 64
 _NEWTON_STEPS = 60
@@ -47,9 +45,7 @@ def clip_levels(Z: np.ndarray, rho, p: float) -> np.ndarray:
     Z = np.asarray(Z, dtype=float)
     rho = np.ascontiguousarray(np.broadcast_to(np.asarray(rho, dtype=float), len(Z)))
     levels = np.empty(len(Z))
-    kernel = _clip_levels
-    if len(Z) >= COMPILED_FROM:
-        kernel = _compiled().get("_clip_levels", _clip_levels)
+    kernel = _clip_levels if len(Z) < COMPILED_FROM else _KERNEL
     magnitudes = np.sort(np.abs(Z), axis=1)
     with np.errstate(over="ignore", under="ignore"):  # a strength beyond the range: zero or all
         kernel(magnitudes, rho, float(p), levels)
@@ -129,10 +125,6 @@ def clip_level(b, rho, p, ascending):
     return top * _level_between(b, rho, p)
 
 
-def _sort(b):
-    b.sort()
-
-
 def _sort_loops(b):
     """Shell's sort: rows are short."""
     gap = b.size
@@ -145,6 +137,11 @@ def _sort_loops(b):
                 b[j] = b[j - gap]
                 j -= gap
             b[j] = value
+
+
+@compiled_as(_sort_loops)
+def _sort(b):
+    b.sort()
 
 
 def _level_convex(b, rho):
@@ -226,18 +223,4 @@ def _gain(b, t):
     return total
 
 
-@cache
-def _compiled() -> dict:
-    tools = numba_tools()
-    if tools is None:
-        return {}
-    register_clip_level(tools)
-    return {"_clip_levels": compile_cached(tools, _clip_levels)}
-
-
-@cache
-def register_clip_level(tools: Numba) -> None:
-    """Let compiled code call ``clip_level``."""
-    tools.overload(_sort)(lambda b: _sort_loops)
-    for function in (_newton, _gain, _level_convex, _level_between, clip_level):
-        tools.register_jitable(function)
+_KERNEL = LazyKernel(_clip_levels)

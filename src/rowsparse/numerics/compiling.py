@@ -1,31 +1,117 @@
-"""numba, if it is there: imported at first use, never at import, and cached where it can be."""
+"""Loops that numba compiles at their first use, never at import, and keeps on disk where it can.
+
+numba's cache looks only at the file of a kernel, not at the files of the helpers that it inlines.
+So a kernel is cached under a name that holds a hash of all those files: edit one of them, and the
+next process compiles anew. Where nothing can be written, or what is there cannot be read, kernels
+are compiled in every process.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+REORDERED = frozenset({"reassoc", "contract", "nsz"})  # sums may be taken several terms at a time
+_LOOPS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
-class Numba(NamedTuple):
-    """What the kernels need of numba."""
-
-    njit: Any
-    overload: Any
-    register_jitable: Any
-
-
-def numba_tools() -> Numba | None:
-    """numba's tools, or None without it."""
+@cache
+def _numba() -> ModuleType | None:
     try:
         import numba
-        from numba.extending import overload, register_jitable
     except ImportError:
         return None
-    return Numba(numba.njit, overload, register_jitable)
+    return numba
 
 
-def compile_cached(tools: Numba, function, fastmath=False):
-    """Compile at the first call; where no cache can be written, in every process anew."""
-    try:
-        return tools.njit(function, cache=True, nogil=True, fastmath=fastmath)
-    except RuntimeError:  # no writable place for the cache (read-only image, no home)
-        return tools.njit(function, nogil=True, fastmath=fastmath)
+def numba_is_there() -> bool:
+    """Whether there is a compiler; without one NumPy or SciPy may be the better way."""
+    return _numba() is not None
+
+
+def compiled_as(loops: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Decorate a function that is written NumPy's way: compiled kernels call the loops instead."""
+
+    def remember(function: Function) -> Function:
+        _LOOPS[function] = loops
+        return function
+
+    return remember
+
+
+class LazyKernel:
+    """Plain Python loops over arrays; called, they run compiled, or as they are without numba.
+
+    The functions that it calls, found by their names, are compiled with it and with its flags.
+    """
+
+    def __init__(self, plain: Callable[..., Any], fastmath: frozenset[str] = frozenset()):
+        self.plain = plain
+        self.fastmath = fastmath
+        self.cached = True
+
+    def __call__(self, *arguments):
+        if not numba_is_there():
+            return self.plain(*arguments)
+        try:
+            return self.compiled(*arguments)
+        except Exception:
+            if not self.cached:
+                raise
+        # The cache is read and written before anything runs: forget it, and start once more.
+        self.cached = False
+        self.compiled = _compiled(self.plain, self.fastmath)
+        return self.compiled(*arguments)
+
+    @cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The loops as numba compiles them."""
+        try:
+            return _compiled(self.plain, self.fastmath, self._name_in_cache())
+        except (OSError, RuntimeError):  # no source to read, no place for a cache
+            self.cached = False
+            return _compiled(self.plain, self.fastmath)
+
+    def _name_in_cache(self) -> str:
+        """With a hash of all that the machine code depends on; this file holds the flags."""
+        files = {function.__code__.co_filename for function in _with_callees(self.plain)}
+        digest = hashlib.sha256()
+        for file in sorted(files | {__file__}):
+            digest.update(Path(file).read_bytes())
+        return f"{self.plain.__name__}_{digest.hexdigest()[:16]}"
+
+
+@cache
+def _compiled(
+    function: Callable[..., Any], fastmath: frozenset[str], name_in_cache: str | None = None
+) -> Callable[..., Any]:
+    """numba's version of a function, in a namespace where what it calls is compiled too."""
+    assert isinstance(function, FunctionType)
+    numba = _numba()
+    assert numba is not None
+    namespace = dict(function.__globals__)
+    for name, callee in _callees(function).items():
+        namespace[name] = _compiled(callee, fastmath)
+    twin = FunctionType(function.__code__, namespace, name_in_cache or function.__name__)
+    twin.__qualname__ = twin.__name__  # what numba calls the file in its cache
+    cached = name_in_cache is not None
+    return numba.njit(twin, cache=cached, nogil=True, fastmath=set(fastmath))
+
+
+def _with_callees(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    yield function
+    for callee in _callees(function).values():
+        yield from _with_callees(callee)
+
+
+def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The functions that a function names, which are those it calls, as the compiler wants them."""
+    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    functions = {name: thing for name, thing in named.items() if isinstance(thing, FunctionType)}
+    return {name: _LOOPS.get(function, function) for name, function in functions.items()}

@@ -9,16 +9,13 @@ cached). The caller decides by the size of the whole problem, so equal calls giv
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .compiling import compile_cached, numba_tools
+from .compiling import REORDERED, LazyKernel, numba_is_there
 
 COMPILED_FROM = 3e7  # differences: a tenth of a second for NumPy, about what loading numba costs
 _TILE = 8  # rows that stay in the cache while all others pass by
-_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def worth_compiling(n_differences: float) -> bool:
@@ -28,10 +25,8 @@ def worth_compiling(n_differences: float) -> bool:
 
 def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
     """``D[r, j] += sum_f diff(A[rows[r], f], A[j, f])`` for a C-contiguous float64 block A."""
-    kernels = _compiled() if compiled else {}
-    name = "_add_mismatches" if discrete else "_add_absolute"
-    if name in kernels:
-        kernels[name](A, rows, D)
+    if compiled and numba_is_there():
+        _ADD[discrete](A, rows, D)
     elif discrete:
         D += cdist(A[rows], A, "hamming") * A.shape[1]
     else:
@@ -40,21 +35,18 @@ def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
 
 def nearest(D, members, count: int, compiled: bool) -> np.ndarray:
     """For every row of D the ``count`` members of smallest distance; ties by lower position."""
-    kernels = _compiled() if compiled else {}
-    if "_nearest" in kernels:
+    if compiled and numba_is_there():
         out = np.empty((len(D), count), dtype=np.intp)
-        kernels["_nearest"](D, members, out, np.empty(count))
+        _NEAREST(D, members, out, np.empty(count))
         return out
     return members[np.argsort(D[:, members], axis=1, kind="stable")[:, :count]]
 
 
 def weighted_differences(A, rows, partners, weights, discrete: bool, compiled: bool) -> np.ndarray:
     """Per column f: ``sum_{r,p} weights[r,p] diff(A[rows[r], f], A[partners[r,p], f])``."""
-    kernels = _compiled() if compiled else {}
     out = np.zeros(A.shape[1])
-    name = "_weighted_mismatches" if discrete else "_weighted_absolute"
-    if name in kernels:
-        kernels[name](A, rows, partners, weights, out)
+    if compiled and numba_is_there():
+        _WEIGHTED[discrete](A, rows, partners, weights, out)
         return out
     for i, others, w in zip(rows, partners, weights, strict=True):
         differences = A[others] != A[i] if discrete else np.abs(A[others] - A[i])
@@ -128,12 +120,9 @@ def _weighted_mismatches(A, rows, partners, weights, out):
                     out[f] += w * (A[i, f] != A[j, f])
 
 
-KERNELS = (_add_absolute, _add_mismatches, _nearest, _weighted_absolute, _weighted_mismatches)
-
-
-@cache
-def _compiled() -> dict:
-    tools = numba_tools()
-    if tools is None:
-        return {}
-    return {f.__name__: compile_cached(tools, f, fastmath=_FASTMATH) for f in KERNELS}
+_ADD = {False: LazyKernel(_add_absolute, REORDERED), True: LazyKernel(_add_mismatches, REORDERED)}
+_NEAREST = LazyKernel(_nearest, REORDERED)
+_WEIGHTED = {
+    False: LazyKernel(_weighted_absolute, REORDERED),
+    True: LazyKernel(_weighted_mismatches, REORDERED),
+}

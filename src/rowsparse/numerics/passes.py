@@ -13,11 +13,10 @@ and for many outputs BLAS is the better choice (``worth_own_pass``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
-from .compiling import compile_cached, numba_tools
+from .compiling import REORDERED, LazyKernel, numba_is_there
 from .threads import N_SLICES, over_slices
 
 WORTH = 10**7  # entries: numba costs some tenths of a second in a new process
@@ -27,18 +26,17 @@ PIECE = 4096  # samples: four columns and the outputs, read from memory once
 WORTH_GRAM = 10**6  # entries
 MOST_GRAM_COLUMNS = 150
 SHORT_PIECE = 512  # where a piece of many columns shall stay in the cache
-_FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 def worth_own_pass(X: np.ndarray, n_outputs: int) -> bool:
     """Whether these passes beat BLAS on X; it depends on X and the number of outputs alone."""
-    return FEWEST_OUTPUTS <= n_outputs <= MOST_OUTPUTS and _large(X) and bool(_compiled())
+    return FEWEST_OUTPUTS <= n_outputs <= MOST_OUTPUTS and _large(X) and numba_is_there()
 
 
 def worth_own_gram(X: np.ndarray, n_columns: int) -> bool:
     """Whether ``gram`` beats BLAS: on few columns, each of them long."""
     long = X.shape[0] * n_columns >= WORTH_GRAM and n_columns <= MOST_GRAM_COLUMNS
-    return long and _large(X) and bool(_compiled())
+    return long and _large(X) and numba_is_there()
 
 
 def _large(X: np.ndarray) -> bool:
@@ -60,11 +58,12 @@ def columns_times(
     Rt = np.ascontiguousarray(R.T, dtype=X.dtype)
     out = np.zeros((columns.size, R.shape[1]))
     sums = np.zeros(columns.size if squares is not None else 0)
-    kernel = _kernel(_columns_times)
 
     def multiply(part: slice) -> None:
         for some in samples:
-            kernel(X.T, columns[part], Rt, out[part], sums[part], some.start, some.stop, PIECE)
+            _COLUMNS_TIMES(
+                X.T, columns[part], Rt, out[part], sums[part], some.start, some.stop, PIECE
+            )
 
     n_samples = sum(some.stop - some.start for some in samples)
     over_slices(multiply, columns.size, flops=2.0 * n_samples * R.shape[1] * columns.size)
@@ -78,11 +77,10 @@ def gram(X: np.ndarray, columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
     k = columns.size
     bounds = np.linspace(0, X.shape[0], N_SLICES + 1).astype(int)
     parts = np.zeros((N_SLICES, k, k))
-    kernel = _kernel(_gram)
 
     def multiply(part: slice) -> None:
         for i in range(part.start, part.stop):
-            kernel(X.T, columns, centers, parts[i], bounds[i], bounds[i + 1], SHORT_PIECE)
+            _GRAM(X.T, columns, centers, parts[i], bounds[i], bounds[i + 1], SHORT_PIECE)
 
     over_slices(multiply, N_SLICES, flops=X.shape[0] * float(k) ** 2)
     lower = np.tril(parts.sum(axis=0))
@@ -93,10 +91,9 @@ def combine_columns(X: np.ndarray, columns: np.ndarray, W: np.ndarray) -> np.nda
     """``X[:, columns] W`` in float64 and Fortran order, without a copy of the columns."""
     out = np.empty((W.shape[1], X.shape[0]))
     out.fill(0.0)  # here, since threads that meet new pages together get in each other's way
-    kernel = _kernel(_combine_columns)
 
     def combine(part: slice) -> None:
-        kernel(X.T, columns, W, out, part.start, part.stop, SHORT_PIECE)
+        _COMBINE_COLUMNS(X.T, columns, W, out, part.start, part.stop, SHORT_PIECE)
 
     over_slices(combine, X.shape[0], flops=2.0 * X.shape[0] * W.size)
     return out.T
@@ -249,22 +246,6 @@ def _add_multiple(x, weight, out):
         out[i] += weight * x[i]
 
 
-def _kernel(function):
-    """The compiled kernel; the plain function without numba."""
-    return _compiled().get(function.__name__, function)
-
-
-@cache
-def _compiled() -> dict:
-    """Compile lazily; empty without numba."""
-    tools = numba_tools()
-    if tools is None:
-        return {}
-    parts = (
-        _dot, _subtract, _add_squares, _add_column, _add_eight, _add_twelve, _add_products,
-        _add_combination, _add_multiple,
-    )  # fmt: skip
-    for function in parts:
-        tools.register_jitable(fastmath=_FASTMATH)(function)
-    kernels = (_columns_times, _gram, _combine_columns)
-    return {f.__name__: compile_cached(tools, f, _FASTMATH) for f in kernels}
+_COLUMNS_TIMES = LazyKernel(_columns_times, REORDERED)
+_GRAM = LazyKernel(_gram, REORDERED)
+_COMBINE_COLUMNS = LazyKernel(_combine_columns, REORDERED)

@@ -19,16 +19,14 @@ alone, so equal calls give equal bits.
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 
-from .clip import clip_level, register_clip_level
-from .compiling import compile_cached, numba_tools
+from .clip import clip_level
+from .compiling import REORDERED, LazyKernel, compiled_as
 
 COMPILED_FROM = 64
 BATCH = 4  # rows that share one pass over the gradient or the residual
-_FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False) -> float:
@@ -128,18 +126,6 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, spa
     return moved
 
 
-def _row_step(w, gradient, curvature, strength, p, delta):
-    """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
-    if w.size < 8:  # NumPy's operations cost as much as the loops over so many numbers
-        return _row_step_loops(w, gradient, curvature, strength, p, delta)
-    z = w - gradient / curvature
-    norm = math.sqrt(z @ z)
-    shrunk = _shrink_one(norm, strength / curvature, p)
-    z *= shrunk / norm if shrunk > 0.0 else 0.0
-    np.subtract(z, w, out=delta)
-    return math.sqrt(delta @ delta)
-
-
 def _row_step_loops(w, gradient, curvature, strength, p, delta):
     squares = 0.0
     for k in range(w.size):
@@ -153,6 +139,19 @@ def _row_step_loops(w, gradient, curvature, strength, p, delta):
         delta[k] = delta[k] * factor - w[k]
         squares += delta[k] * delta[k]
     return math.sqrt(squares)
+
+
+@compiled_as(_row_step_loops)
+def _row_step(w, gradient, curvature, strength, p, delta):
+    """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
+    if w.size < 8:  # NumPy's operations cost as much as the loops over so many numbers
+        return _row_step_loops(w, gradient, curvature, strength, p, delta)
+    z = w - gradient / curvature
+    norm = math.sqrt(z @ z)
+    shrunk = _shrink_one(norm, strength / curvature, p)
+    z *= shrunk / norm if shrunk > 0.0 else 0.0
+    np.subtract(z, w, out=delta)
+    return math.sqrt(delta @ delta)
 
 
 def _clip_step(w, gradient, curvature, strength, p, delta, space):
@@ -188,13 +187,6 @@ def _shrink_one(z, rho, p):
     return z * s
 
 
-def _gradient_of(j, G, Qt, moves, movers, waiting, out):
-    """Row j of the gradient, with the moves that Q does not hold yet."""
-    out[:] = Qt[:, j]
-    if waiting:
-        out += G[movers[:waiting], j] @ moves[:waiting]
-
-
 def _gradient_of_loops(j, G, Qt, moves, movers, waiting, out):
     for k in range(out.size):
         total = Qt[k, j]
@@ -203,8 +195,12 @@ def _gradient_of_loops(j, G, Qt, moves, movers, waiting, out):
         out[k] = total
 
 
-def _copy(source, matrix, row):
-    matrix[row] = source
+@compiled_as(_gradient_of_loops)
+def _gradient_of(j, G, Qt, moves, movers, waiting, out):
+    """Row j of the gradient, with the moves that Q does not hold yet."""
+    out[:] = Qt[:, j]
+    if waiting:
+        out += G[movers[:waiting], j] @ moves[:waiting]
 
 
 def _copy_loops(source, matrix, row):
@@ -212,8 +208,9 @@ def _copy_loops(source, matrix, row):
         matrix[row, k] = source[k]
 
 
-def _add(total, row):
-    total += row
+@compiled_as(_copy_loops)
+def _copy(source, matrix, row):
+    matrix[row] = source
 
 
 def _add_loops(total, row):
@@ -221,8 +218,9 @@ def _add_loops(total, row):
         total[k] += row[k]
 
 
-def _add_scaled(total, row, factor):
-    total += factor * row
+@compiled_as(_add_loops)
+def _add(total, row):
+    total += row
 
 
 def _add_scaled_loops(total, row, factor):
@@ -230,12 +228,9 @@ def _add_scaled_loops(total, row, factor):
         total[k] += factor * row[k]
 
 
-def _add_outers(At, moves, B, names):
-    """``At += sum_b moves[b] B[names[b]]'``: one pass over At for the whole batch."""
-    if names.size == 1:
-        At += moves[0][:, None] * B[names[0]]
-    else:
-        At += moves[: names.size].T @ B[names]
+@compiled_as(_add_scaled_loops)
+def _add_scaled(total, row, factor):
+    total += factor * row
 
 
 def _add_outers_loops(At, moves, B, names):
@@ -254,9 +249,13 @@ def _add_outers_loops(At, moves, B, names):
                     row[i] += a * single[i]
 
 
-def _products_within(B, names, out):
-    """``out[b, a] = B[names[b]]' B[names[a]]`` for a < b."""
-    out[:, : names.size] = B[names] @ B[names].T
+@compiled_as(_add_outers_loops)
+def _add_outers(At, moves, B, names):
+    """``At += sum_b moves[b] B[names[b]]'``: one pass over At for the whole batch."""
+    if names.size == 1:
+        At += moves[0][:, None] * B[names[0]]
+    else:
+        At += moves[: names.size].T @ B[names]
 
 
 def _products_within_loops(B, names, out):
@@ -281,9 +280,10 @@ def _products_within_loops(B, names, out):
                 out[later, b] = total
 
 
-def _rows_times(B, names, At, out):
-    """``out[b, k] = B[names[b]]' At[k]``."""
-    out[: names.size] = B[names] @ At.T
+@compiled_as(_products_within_loops)
+def _products_within(B, names, out):
+    """``out[b, a] = B[names[b]]' B[names[a]]`` for a < b."""
+    out[:, : names.size] = B[names] @ B[names].T
 
 
 def _rows_times_loops(B, names, At, out):
@@ -297,6 +297,12 @@ def _rows_times_loops(B, names, At, out):
                 for i in range(row.size):
                     total += single[i] * row[i]
                 out[b, k] = total
+
+
+@compiled_as(_rows_times_loops)
+def _rows_times(B, names, At, out):
+    """``out[b, k] = B[names[b]]' At[k]``."""
+    out[: names.size] = B[names] @ At.T
 
 
 def _four_rows_times(first, second, third, fourth, At, out):
@@ -327,48 +333,8 @@ def _four_rows_times(first, second, third, fourth, At, out):
         out[0, last], out[1, last], out[2, last], out[3, last] = a, b, c, d
 
 
-# NumPy's way for plain Python, and the same in loops for the compiler; where these are short,
-# vector instructions only get in the way
-_OVER_OUTPUTS = {
-    _row_step: _row_step_loops,
-    _gradient_of: _gradient_of_loops,
-    _copy: _copy_loops,
-    _add: _add_loops,
-    _add_scaled: _add_scaled_loops,
-}
-_OVER_SAMPLES = {
-    _add_outers: _add_outers_loops,
-    _products_within: _products_within_loops,
-    _rows_times: _rows_times_loops,
-}
-
-
-def _always(loops):
-    """What numba's overload wants: a function of the types that returns an implementation."""
-    return lambda *types: loops
+_KERNELS = {f: LazyKernel(f, REORDERED) for f in (_sweep_gram, _sweep_samples)}
 
 
 def _kernel(function, n_rows):
-    """The compiled kernel for many rows, the plain function for few or without numba."""
-    if n_rows < COMPILED_FROM:
-        return function
-    return _compiled().get(function.__name__, function)
-
-
-@cache
-def _compiled() -> dict:
-    """Compile lazily; without numba, or where its cache cannot be written, still give an answer."""
-    tools = numba_tools()
-    if tools is None:
-        return {}
-    fast = {"fastmath": _FASTMATH}
-    tools.register_jitable(**fast)(_four_rows_times)
-    for plain, loops in _OVER_OUTPUTS.items():
-        tools.overload(plain, strict=False)(_always(loops))
-    for plain, loops in _OVER_SAMPLES.items():
-        tools.overload(plain, jit_options=fast, strict=False)(_always(loops))
-    register_clip_level(tools)
-    for function in (_shrink_one, _clip_step):
-        tools.register_jitable(function)
-    kernels = (_sweep_gram, _sweep_samples)
-    return {f.__name__: compile_cached(tools, f, _FASTMATH) for f in kernels}
+    return function if n_rows < COMPILED_FROM else _KERNELS[function]

@@ -8,11 +8,10 @@ it, or for little work, mutual information goes through ``bincount``.
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 
-from .compiling import compile_cached, numba_tools
+from .compiling import LazyKernel, numba_is_there
 
 COMPILED_FROM = 2e7  # table entries: about half a second of bincount
 CUTS_COMPILED_FROM = 4e4  # scanned samples: about half a second of plain Python
@@ -22,11 +21,10 @@ CODE = np.uint16
 
 def mutual_information(codes, other, weights, n_codes: int, n_other: int, compiled: bool):
     """I(feature; other) in nats for every row of ``codes`` (d x n), from weighted counts."""
-    kernels = _compiled() if compiled else {}
-    if "_information" in kernels:
+    if compiled and numba_is_there():
         out = np.empty(len(codes))
         table = np.empty((n_codes, n_other))
-        kernels["_information"](codes, other, weights, table, out)
+        _INFORMATION(codes, other, weights, table, out)
         return _without_noise(out)
     cells = n_codes * n_other
     step = max(1, _BLOCK_CELLS // max(cells, codes.shape[1]))
@@ -92,8 +90,7 @@ def supervised_cuts(values, classes, weights, n_classes: int) -> np.ndarray:
     """Where Fayyad & Irani's recursion cuts sorted columns (all arrays d x n, each row sorted by
     value): True at the first sample of every interval but the first."""
     cuts = np.zeros(values.shape, dtype=bool)
-    compiled = values.size >= CUTS_COMPILED_FROM
-    kernel = _compiled().get("_supervised_cuts", _supervised_cuts) if compiled else _supervised_cuts
+    kernel = _SUPERVISED_CUTS if values.size >= CUTS_COMPILED_FROM else _supervised_cuts
     kernel(values, classes, weights, n_classes, cuts)
     return cuts
 
@@ -166,13 +163,5 @@ def _best_cut(values, classes, weights, a, b, left, right):
     return where if whole - best > cost else -1
 
 
-KERNELS = (_information, _supervised_cuts)
-
-
-@cache
-def _compiled() -> dict:
-    tools = numba_tools()
-    if tools is None:
-        return {}
-    tools.register_jitable(_best_cut)
-    return {f.__name__: compile_cached(tools, f) for f in KERNELS}
+_INFORMATION = LazyKernel(_information)
+_SUPERVISED_CUTS = LazyKernel(_supervised_cuts)

@@ -17,12 +17,11 @@ columns V = y B may be far fewer than samples, P is the inverse of D and M = [V,
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compiling import compile_cached, numba_tools
+from ..compiling import LazyKernel
 
 MAX_STEPS = 60  # 10 to 20 are usual
 PATIENCE = 6  # steps without a smaller gap; of 3000 drawn machines one needs five on its way
@@ -53,7 +52,7 @@ def by_features(
 
 def _solved(Q: np.ndarray, M: np.ndarray, m: int, c: np.ndarray, tol: float) -> Multipliers:
     unit = float(c.max())
-    a, v, gap = _kernel()(Q, np.ascontiguousarray(M), m, c / unit, unit, tol)
+    a, v, gap = _MEHROTRA(Q, np.ascontiguousarray(M), m, c / unit, unit, tol)
     return Multipliers(unit * a, v, gap)
 
 
@@ -200,12 +199,4 @@ def substitute(L, x):
             x[t] -= row[t] * x[j]
 
 
-@cache
-def _kernel():
-    """Compiled where numba is there; the same source without it."""
-    tools = numba_tools()
-    if tools is None:
-        return _mehrotra
-    for helper in (substitute, weighed, slacks, curvature, factorised, relative_gap, newton_step):
-        tools.register_jitable(helper)
-    return compile_cached(tools, _mehrotra)
+_MEHROTRA = LazyKernel(_mehrotra)

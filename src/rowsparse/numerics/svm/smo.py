@@ -11,11 +11,10 @@ precision, which pays where one machine after the other differs a little from th
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 
-from ..compiling import compile_cached, numba_tools
+from ..compiling import LazyKernel
 
 FLAT = 1e-12  # the least curvature of a pair, relative to its diagonal
 
@@ -31,7 +30,7 @@ def pairwise(
         room = (c[inside] / near[inside]).min(initial=1.0)
         s = y * near * min(room, 1.0)
     v = y - K @ s if near is not None else y.copy()
-    highest, lowest = _kernel()(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
+    highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
     return np.clip(y * s, 0.0, c), (highest + lowest) / 2, highest - lowest
 
 
@@ -71,8 +70,4 @@ def _moves(K, y, c, s, v, tol, max_steps):
     return highest, lowest
 
 
-@cache
-def _kernel():
-    """Compiled where numba is there; the same source without it."""
-    tools = numba_tools()
-    return _moves if tools is None else compile_cached(tools, _moves)
+_MOVES = LazyKernel(_moves)
