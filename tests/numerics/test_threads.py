@@ -230,3 +230,80 @@ def test_a_forked_child_has_helpers_of_its_own():
         over_slices(inside.append, 16, WORTH_SLICES)
         os._exit(0 if len(inside) == N_SLICES else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def in_a_forked_child(check):
+    """Whether ``check`` holds in a child of this process; it must not wait for ever."""
+    child = os.fork()
+    if child == 0:
+        threading.Timer(20, os._exit, (2,)).start()
+        os._exit(0 if check() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def one_inside_and_two_outside():
+    before = blas_threads()
+    with one_blas_thread():
+        inside = blas_threads()
+    return (before, inside, blas_threads()) == ({2}, {1}, {2})
+
+
+FORKS = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
+]
+
+
+class TestForks:
+    pytestmark = FORKS
+
+    def test_while_another_thread_is_inside(self):
+        inside, forked = threading.Event(), threading.Event()
+
+        def stay():
+            with one_blas_thread():
+                inside.set()
+                forked.wait(60)
+
+        def fork():
+            inside.wait(30)
+            try:
+                assert in_a_forked_child(one_inside_and_two_outside)
+            finally:
+                forked.set()
+
+        other = threading.Thread(target=stay)
+        other.start()
+        fork()
+        other.join(30)
+        assert one_inside_and_two_outside()
+
+    def test_from_inside(self):
+        with one_blas_thread():
+
+            def still_one():
+                with one_blas_thread():
+                    pass
+                return blas_threads() == {1}
+
+            assert in_a_forked_child(still_one)
+        assert blas_threads() == {2}
+
+    def test_while_other_threads_come_and_go(self):
+        over = threading.Event()
+
+        def come_and_go():
+            while not over.is_set():
+                with one_blas_thread():
+                    pass
+
+        others = [threading.Thread(target=come_and_go) for _ in range(3)]
+        for other in others:
+            other.start()
+        try:
+            assert all(in_a_forked_child(one_inside_and_two_outside) for _ in range(10))
+        finally:
+            over.set()
+            for other in others:
+                other.join(30)
+        assert blas_threads() == {2}

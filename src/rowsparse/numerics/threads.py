@@ -11,6 +11,7 @@ changes a bit of the result.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -25,45 +26,82 @@ WORTH_THREADS = 2e10
 WORTH_SLICES = 4e7  # some milliseconds: a thread is started in a tenth of one
 N_SLICES = 8
 
-_lock = threading.Lock()
-_state: dict = {"controller": None, "limiter": None, "users": 0, "allowed": 1}
+
+class _OwnBlocks(threading.local):
+    """The open blocks of each thread: a fork takes along those of the thread that forks."""
+
+    open_blocks = 0
+
+
+class _BlasLimit:
+    """The one owner of the limit: how many blocks are open, and what the user had set before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.open_blocks = 0
+        self.of_this_thread = _OwnBlocks()
+        self.allowed = 1  # threads, by the user's setting
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.open_blocks == 0:
+                self._lower()
+            self.open_blocks += 1
+        self.of_this_thread.open_blocks += 1
+
+    def leave(self) -> None:
+        self.of_this_thread.open_blocks -= 1
+        with self.lock:
+            self.open_blocks -= 1
+            if self.open_blocks == 0:
+                self._restore()
+
+    def after_fork_in_child(self) -> None:
+        """The thread that forked is the only one left, and so are its blocks."""
+        if self.open_blocks > 0:
+            self.open_blocks = self.of_this_thread.open_blocks
+            if self.open_blocks == 0:
+                self._restore()
+        self.lock = threading.Lock()
+
+    def _lower(self) -> None:
+        _take_control()
+        libraries = [lib for lib in _controller().info() if lib["user_api"] == "blas"]
+        # the largest, since some libraries are built for one thread only
+        self.allowed = max((library["num_threads"] for library in libraries), default=1)
+        self.limiter = _controller().limit(limits=1, user_api="blas")
+
+    def _restore(self) -> None:
+        _take_control()
+        self.limiter.restore_original_limits()
+        _take_control()  # and leave none behind
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Scans the loaded libraries: once."""
+    return ThreadpoolController()
 
 
 def _take_control() -> None:
     """threadpoolctl lets one Python thread at a time change OpenBLAS and ignores all others; the
-    count of users above does what that rule is for, also when the last to leave is another."""
+    count of blocks above does what that rule is for, also when the last to leave is another."""
     clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
 
 
-def _user_setting(controller: ThreadpoolController) -> int:
-    """How many threads BLAS may use: the largest, since some libraries are built for one only."""
-    found = (library for library in controller.info() if library["user_api"] == "blas")
-    return max((library["num_threads"] for library in found), default=1)
+_limit = _BlasLimit()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread inside the block, for as long as any caller is inside one."""
-    with _lock:
-        if _state["users"] == 0:
-            if _state["controller"] is None:
-                _state["controller"] = ThreadpoolController()  # scans the loaded libraries: once
-            _take_control()
-            _state["allowed"] = _user_setting(_state["controller"])
-            _state["limiter"] = _state["controller"].limit(limits=1, user_api="blas")
-        _state["users"] += 1
+    _limit.enter()
     try:
         yield
     finally:
-        with _lock:
-            _state["users"] -= 1
-            if _state["users"] == 0:
-                _take_control()
-                _state["limiter"].restore_original_limits()
-                _state["limiter"] = None
-                _take_control()  # and leave none behind
+        _limit.leave()
 
 
 def blas_threads_for(flops: float) -> AbstractContextManager[None]:
@@ -82,7 +120,7 @@ def over_slices(function: Callable[[slice], None], n_items: int, flops: float) -
             return
         bounds = [n_items * i // N_SLICES for i in range(N_SLICES + 1)]
         slices = list(map(slice, bounds[:-1], bounds[1:]))
-        helpers = min(_state["allowed"], N_SLICES) - 1
+        helpers = min(_limit.allowed, N_SLICES) - 1
         _share(function, deque(slices), helpers)
 
 
@@ -109,7 +147,19 @@ def _share(function: Callable[[slice], None], left: deque[slice], n_helpers: int
 
 @cache
 def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """Kept, since a thread takes longer to start than some slices; a forked child has none."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_pool.cache_clear)
+    """Kept, since a thread takes longer to start than some slices."""
     return ThreadPoolExecutor(n_threads, thread_name_prefix="rowsparse")
+
+
+def _after_fork_in_child() -> None:
+    _limit.after_fork_in_child()
+    _pool.cache_clear()  # its threads have stayed behind
+
+
+if sys.platform != "win32":
+    # Nobody is half way in or out of a block while the process forks.
+    os.register_at_fork(
+        before=lambda: _limit.lock.acquire(),
+        after_in_parent=lambda: _limit.lock.release(),
+        after_in_child=_after_fork_in_child,
+    )
