@@ -39,7 +39,7 @@ def rowsparse(init="zero", solver="BlockDescent"):
         from rowsparse import L2pSelector, solvers
 
         selector = L2pSelector(
-            task.alpha,
+            alpha=task.alpha,
             p=task.p,
             r=task.r,
             fit_intercept=task.fit_intercept,

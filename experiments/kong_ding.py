@@ -57,7 +57,7 @@ def from_start(X: np.ndarray, y: np.ndarray, p: float, init: str, n_halvings: in
     best = None
     for _ in range(n_halvings):
         middle = (low + high) / 2
-        selector = LpInfSelector(float(np.exp(middle)), p=p, init=init).fit(X, y)
+        selector = LpInfSelector(alpha=float(np.exp(middle)), p=p, init=init).fit(X, y)
         n_rows = int(np.count_nonzero(selector.scores_))
         if n_rows < K:
             high = middle

@@ -94,7 +94,7 @@ def ours(solver):
     def solve(X, Y, alpha, tol):
         def fit():
             return LpInfSelector(
-                alpha, p=1.0, fit_intercept=False, standardize=False, task="regression",
+                alpha=alpha, p=1.0, fit_intercept=False, standardize=False, task="regression",
                 solver=solver(tol=tol, max_iter=1_000_000),
             ).fit(X, Y)  # fmt: skip
 
@@ -139,7 +139,7 @@ def glioma_table() -> str:
         "| fraction | contestant | tol | wall s | CPU s | objective | relative gap | rows |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    LpInfSelector(0.5 * top, p=1.0, task="regression").fit(X, Y)  # compile or load
+    LpInfSelector(alpha=0.5 * top, p=1.0, task="regression").fit(X, Y)  # compile or load
     for fraction in FRACTIONS:
         for name, (solve, tolerances) in contestants.items():
             for tol in tolerances:

@@ -62,7 +62,7 @@ def fit_along_alpha(X: np.ndarray, y: np.ndarray, p: float) -> tuple[list[int], 
     largest = 10 * L2pSelector(p=p).fit(X, y).alpha_  # alpha=None is a tenth of alpha_max
     sizes, unexplained = [0], [1.0]  # at alpha_max
     for alpha in largest * np.logspace(-0.1, -2.5, N_ALPHAS):
-        selector = L2pSelector(alpha, p=p, init="convex").fit(X, y)
+        selector = L2pSelector(alpha=alpha, p=p, init="convex").fit(X, y)
         residual = X @ selector.coef_.T + selector.intercept_ - Y
         sizes.append(int(selector.support_.sum()))
         unexplained.append(float(np.mean(residual**2) / total))

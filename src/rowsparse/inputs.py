@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import sys
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
-
-from .targets import Target, indicator_target, labels_target, numbers_target
 
 
-def check_number(name: str, value, low: float, high: float, low_open: bool = False) -> float:
+def is_integer(value: Any) -> bool:
+    """Whether it is a whole number of an integer type; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_number(name: str, value: Any, low: float, high: float, low_open: bool = False) -> float:
     """A real number in a range."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     inside = real and (low < value if low_open else low <= value) and value <= high
@@ -20,26 +25,42 @@ def check_number(name: str, value, low: float, high: float, low_open: bool = Fal
     span = f"to be a finite number {'>' if low_open else '>='} {low:g}"
     if np.isfinite(high):
         span = f"in {'(' if low_open else '['}{low:g}, {high:g}]"
-    raise _error(real, f"Expected {name} {span}, got {name}={value!r}.")
+    elif low == -np.inf:
+        span = "to be a finite number"
+    raise error_of(real)(f"Expected {name} {span}, got {name}={value!r}.")
 
 
-def _error(right_type: bool, message: str) -> Exception:
-    return ValueError(message) if right_type else TypeError(message)
+def check_integer(name: str, value: Any, low: int) -> int:
+    """An integer from ``low`` on."""
+    if is_integer(value) and value >= low:
+        return int(value)
+    raise error_of(isinstance(value, Real) and not isinstance(value, bool))(
+        f"Expected {name} to be an integer >= {low}, got {name}={value!r}."
+    )
+
+
+def error_of(right_type: bool) -> type[Exception]:
+    """ValueError for a value out of range, TypeError for a thing of the wrong kind."""
+    return ValueError if right_type else TypeError
+
+
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """ " (did you mean …?)" where a known name looks like it, else nothing."""
+    alike = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
+    return f" (did you mean {alike[0]!r}?)" if alike else ""
 
 
 def check_k(
-    k, factors: np.ndarray, name: str = "n_features_to_select", of: str = "the columns of X"
-) -> int | None:
-    """How many of the candidates to select: None or an integer from 1 to their number."""
-    n_features, n_always = factors.size, int(np.count_nonzero(factors == 0))
-    if k is None:
-        return None
-    if not isinstance(k, Integral) or isinstance(k, bool):
-        raise TypeError(
-            f"Expected {name} to be an integer or None, got {k!r}; "
-            f"pass a number from 1 to {n_features}."
-        )
-    k = int(k)
+    k: Any,
+    factors: np.ndarray,
+    name: str = "n_features_to_select",
+    of: str = "the columns of X",
+) -> int:
+    """How many of the candidates to select: from 1 to their number, or a fraction of it."""
+    n_features = factors.size
+    n_always = int(np.count_nonzero(factors == 0))
+    if not is_integer(k):
+        k = max(int(n_features * k), 1)  # as RFE rounds it
     if not 1 <= k <= n_features:
         raise ValueError(f"Expected {name} from 1 to {n_features} ({of}), got {k}.")
     if k < n_always:
@@ -47,11 +68,11 @@ def check_k(
             f"Expected {name} of at least {n_always}, the number of features that "
             f"feature_weights keeps always in, got {k}."
         )
-    return k
+    return int(k)
 
 
-def check_sample_weight(sample_weight, n: int) -> np.ndarray | None:
-    """Weights >= 0, one per sample, not all zero; scaled to mean one over those that count."""
+def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Weights >= 0, one per sample, not all zero."""
     if sample_weight is None:
         return None
     s = np.asarray(sample_weight, dtype=float)
@@ -72,12 +93,15 @@ def check_sample_weight(sample_weight, n: int) -> np.ndarray | None:
     return s
 
 
-def check_feature_weights(feature_weights, n_features: int, names) -> np.ndarray | None:
+def check_feature_weights(
+    feature_weights: Any, n_features: int, names: Iterable[Any] | None
+) -> np.ndarray | None:
     """One factor >= 0 per feature (0: always in, infinity: never), from an array or by name."""
     if feature_weights is None:
         return None
-    if isinstance(feature_weights, Mapping):
-        feature_weights = _weights_by_name(feature_weights, n_features, names)
+    by_name = named_values(feature_weights)
+    if by_name is not None:
+        feature_weights = _weights_by_name(by_name, n_features, names)
     try:
         weights = np.asarray(feature_weights, dtype=float)
     except (TypeError, ValueError):
@@ -101,110 +125,87 @@ def check_feature_weights(feature_weights, n_features: int, names) -> np.ndarray
     return weights
 
 
-def _weights_by_name(mapping: Mapping, n_features: int, names) -> np.ndarray:
+def named_values(values: Any) -> dict[Any, Any] | None:
+    """A mapping, or a pandas Series whose index holds names, as a dict; None for all else."""
+    if isinstance(values, Mapping):
+        return dict(values)
+    pandas = sys.modules.get("pandas")  # where it is not loaded there is no Series of its
+    if pandas is not None and isinstance(values, pandas.Series):
+        named = dict(values.items())
+        if all(isinstance(label, str) for label in named):
+            return named
+    return None
+
+
+def _weights_by_name(
+    by_name: dict[Any, Any], n_features: int, names: Iterable[Any] | None
+) -> np.ndarray:
     if names is None:
         raise ValueError(
             "Expected X with column names when feature_weights is a mapping, got an array; "
             "pass a DataFrame, or feature_weights as an array."
         )
     position = {name: j for j, name in enumerate(names)}
-    unknown = [name for name in mapping if name not in position]
+    unknown = [name for name in by_name if name not in position]
     if unknown:
         raise ValueError(
-            f"Expected feature_weights for columns of X, got unknown names {unknown[:5]!r}."
+            f"Expected feature_weights for columns of X, got unknown names {unknown[:5]!r}"
+            f"{nearest(unknown[0], position)}."
         )
     weights = np.ones(n_features)
-    for name, weight in mapping.items():
+    for name, weight in by_name.items():
         weights[position[name]] = weight
     return weights
 
 
-def as_target(y, task: str) -> Target:
-    """Labels, an indicator matrix or numbers: ``type_of_target`` decides unless task says so."""
-    y, kind = read_target(y, task)
-    if kind == "labels":
-        return labels_target(y)
-    return indicator_target(y) if kind == "indicator" else _numbers(y)
+def column_names(y: Any) -> tuple[str, ...] | None:
+    """The names of a data frame's columns; None for everything else."""
+    for library in ("pandas", "polars"):
+        module = sys.modules.get(library)  # a frame of a library that is not loaded is none
+        if module is not None and isinstance(y, module.DataFrame):
+            return tuple(str(name) for name in y.columns)
+    return None
 
 
-def read_target(y, task: str) -> tuple[np.ndarray, str]:
-    """y as an array, and what it holds: "labels", "indicator" or "numbers"."""
-    if task not in ("auto", "classification", "regression"):
-        raise ValueError(
-            f"Expected task to be 'auto', 'classification' or 'regression', got task={task!r}."
+def refuse_strange_table(X: Any) -> None:
+    """Refuse what would be answered late, or taken for numbers."""
+    kind = type(X).__name__
+    if kind == "AnnData":  # known by name: the library need not be there
+        raise TypeError(
+            "Expected X as an array, a sparse matrix or a data frame, got AnnData; pass adata.X "
+            "(or adata.layers[...]) as X and adata.obs[...] as y."
         )
-    y = np.asarray(y)
-    if y.ndim > 2 or y.ndim == 0:
-        raise ValueError(f"Expected y with one or two dimensions, got {y.ndim}.")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.dtype == object and y.ndim == 1:
-        _check_one_type(y)
-    kind = _kind(y)
-    if kind.startswith("unknown"):
-        raise ValueError(
-            "Unknown label type: expected y as labels, a label-indicator matrix or numbers, "
-            f"got {kind} of dtype {y.dtype}."
-        )
-    if task == "regression" or (task == "auto" and not _is_labels(y, kind)):
-        return y, "numbers"
-    if y.ndim == 2:
-        if not _is_indicator(y, kind):
-            raise ValueError(
-                "Expected y as a vector of labels or a 0/1 indicator matrix for "
-                f"task='classification', got {kind} of shape {y.shape}."
-            )
-        return y, "indicator"
-    if kind.startswith("continuous"):
-        raise ValueError(
-            "Expected class labels for task='classification', got continuous numbers in y."
-        )
-    return y, "labels"
+    if kind == "LazyFrame":
+        raise TypeError("Expected X as an array or a data frame, got a LazyFrame; use X.collect().")
+    if _holds_times(X):
+        name_columns_without_numbers(X)
 
 
-def _kind(y: np.ndarray) -> str:
-    """``type_of_target``, which is slow, unless a look at y tells."""
-    first = y[:100]
-    if y.ndim == 1 and y.dtype.kind in "biuU" and 1 < 2 * np.unique(y).size <= y.size:
-        return "multiclass"  # or binary; with more classes than that sklearn warns
-    if y.dtype.kind == "f" and np.isfinite(first).all() and np.any(first != np.floor(first)):
-        return "continuous" if y.ndim == 1 else "continuous-multioutput"
-    return type_of_target(y, input_name="y")
-
-
-def _check_one_type(y: np.ndarray) -> None:
-    kinds = {
-        str if isinstance(label, str) else Real if isinstance(label, Real) else type(label)
-        for label in y
-    }
-    if len(kinds) > 1:
-        names = sorted({type(label).__name__ for label in y})
-        raise ValueError(
-            f"Expected class labels of one type, got a mix of {', '.join(names)} in y; "
-            "convert them with y.astype(str)."
-        )
-
-
-def _is_labels(y: np.ndarray, kind: str) -> bool:
-    return kind in ("binary", "multiclass") if y.ndim == 1 else _is_indicator(y, kind)
-
-
-def _is_indicator(y: np.ndarray, kind: str) -> bool:
-    if kind != "multilabel-indicator":
+def _holds_times(X: Any) -> bool:
+    """Whether some column of a data frame holds dates or times, which NumPy takes for numbers."""
+    if column_names(X) is None:
         return False
-    return set(np.unique(y).tolist()) <= {0, 1} or set(np.unique(y).tolist()) <= {-1, 1}
+    kinds = {str(kind).lower() for kind in set(X.dtypes)}
+    return any("date" in kind or "time" in kind or "duration" in kind for kind in kinds)
 
 
-def _numbers(y: np.ndarray) -> Target:
-    try:
-        target = numbers_target(y)
-    except (TypeError, ValueError):
+def name_columns_without_numbers(X: Any) -> None:
+    """Raise with the names of a data frame's columns that are no numbers, if there are any."""
+    if column_names(X) is None:
+        return
+    wrong = {}
+    for name in X.columns:
+        column = np.asarray(X[name])
+        try:
+            numbers = column.dtype.kind not in "mM"
+            column.astype(float)
+        except (TypeError, ValueError):
+            numbers = False
+        if not numbers:
+            wrong[str(name)] = str(column.ravel()[0])
+    if wrong:
         raise ValueError(
-            f"Expected numbers in y for task='regression', got dtype {y.dtype}."
+            "Expected numbers in X, got strings, dates or other things in the columns "
+            f"{list(wrong)[:5]} (such as {next(iter(wrong.values()))!r}); convert them to numbers "
+            "or leave them out."
         ) from None
-    if all(np.all(Y == Y[0]) for Y in (target.Y[:100], target.Y)):  # mostly the first will do
-        raise ValueError(
-            "Expected y with more than one value, got a constant target; "
-            "there is nothing to select features for."
-        )
-    return target

@@ -7,10 +7,12 @@ import os
 import threading
 from dataclasses import asdict, dataclass, field
 from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 
 from .numerics.rows import nonzero_rows
+from .values import ByValue
 
 
 class Status:
@@ -45,8 +47,8 @@ class Step:
     n_rows: int
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(ByValue):
     """What a solver returns. Every number is about the returned W and intercept.
 
     ``violation`` is the certificate: the largest change that exact minimisation over a single row
@@ -56,7 +58,8 @@ class Solution:
     change of the objective (IRLS) or of the coefficients (margin losses, SFS), how far the
     constraints are from holding (ALM); None where nothing was compared (one linear program).
     ``gap`` bounds the distance of the objective to the optimum and is None where nothing does.
-    ``n_iter`` counts the steps of the history: iterations, or the starts of a top-k search.
+    ``n_iter`` counts the steps of the history: iterations, or the starts of a top-k search; where a
+    fit followed a path in alpha, ``n_iter`` and ``seconds`` are those of all its solves.
     """
 
     W: np.ndarray  # features x outputs
@@ -104,6 +107,9 @@ class Solution:
             return None
         return self.gap / abs(self.objective) if self.objective else self.gap
 
+    def __repr__(self) -> str:
+        return f"<Solution {self}>"
+
     def __str__(self) -> str:
         known = {"violation": self.violation, "gap": self.gap}
         facts = "".join(f", {k} {v:.2g}" for k, v in known.items() if v is not None)
@@ -113,28 +119,14 @@ class Solution:
             f"{self.seconds:.3g} s ({self.solver}, start {self.start})"
         )
 
-    def save(self, file) -> None:
+    def save(self, file: str | os.PathLike[str]) -> None:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
-        facts = {
-            k: getattr(self, k)
-            for k in (
-                "objective",
-                "violation",
-                "criterion",
-                "gap",
-                "tol",
-                "n_iter",
-                "seconds",
-                "solver",
-            )
-        }
-        facts |= {"start": self.start, "starts": self.starts, "status": self.status}
-        facts |= {"lower_bound": self.lower_bound, "proof": self.proof}
+        facts = {k: v for k, v in vars(self).items() if k not in ("W", "intercept")}
         facts["history"] = [asdict(step) for step in self.history]
         _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
 
     @classmethod
-    def load(cls, file) -> Solution:
+    def load(cls, file: str | os.PathLike[str]) -> Solution:
         """Read what ``save`` wrote."""
         arrays = _read_npz(file, ("facts", "W", "intercept"))
         try:
@@ -150,8 +142,8 @@ class Solution:
             ) from error
 
 
-@dataclass(frozen=True)
-class Path:
+@dataclass(frozen=True, eq=False, repr=False)
+class Path(ByValue):
     """Solutions along a decreasing grid of alpha, or of p where ``powers`` names one for each.
 
     Their W and intercept are those of the problem that was solved, with the columns of X centred
@@ -162,6 +154,17 @@ class Path:
     solutions: tuple[Solution, ...]
     powers: np.ndarray | None = None
     ks: np.ndarray | None = None  # the numbers of rows asked for, where they were
+
+    def __repr__(self) -> str:
+        """The ends of the path; the solutions have much to say for themselves."""
+        if not self.solutions:
+            return "<Path, empty>"
+        values = {"k": self.ks, "p": self.powers, "alpha": self.alphas}
+        name, along = next((n, v) for n, v in values.items() if v is not None)
+        return (
+            f"<Path of {len(self)} solutions, {name} from {along[0]:.3g} to {along[-1]:.3g}, "
+            f"{self.n_rows[0]} to {self.n_rows[-1]} nonzero rows>"
+        )
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -188,7 +191,7 @@ class Path:
         return first
 
 
-def _write_npz(file, **arrays) -> None:
+def _write_npz(file: str | os.PathLike[str], **arrays: Any) -> None:
     target = FilePath(file)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
@@ -199,7 +202,7 @@ def _write_npz(file, **arrays) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _read_npz(file, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _read_npz(file: str | os.PathLike[str], names: tuple[str, ...]) -> dict[str, np.ndarray]:
     problem = f"Expected a result saved by rowsparse, got {str(file)!r}, which"
     try:
         with np.load(file, allow_pickle=False) as archive:

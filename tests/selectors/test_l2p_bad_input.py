@@ -30,7 +30,7 @@ def test_use_before_fit_says_so(call):
 def test_other_number_of_columns_in_transform_is_refused():
     X, y = labelled()
     with pytest.raises(ValueError, match=r"7 features.*8 features"):
-        L2pSelector(0.05).fit(X, y).transform(X[:, :7])
+        L2pSelector(alpha=0.05).fit(X, y).transform(X[:, :7])
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,6 @@ def test_other_number_of_columns_in_transform_is_refused():
 def test_bad_solver_parameters_are_refused_with_their_name(solver, parameter, value):
     X, y = labelled()
     with pytest.raises((ValueError, TypeError), match=parameter):
-        L2pSelector(0.05, solver=getattr(rowsparse.solvers, solver)(**{parameter: value})).fit(X, y)
+        L2pSelector(
+            alpha=0.05, solver=getattr(rowsparse.solvers, solver)(**{parameter: value})
+        ).fit(X, y)

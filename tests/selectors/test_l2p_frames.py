@@ -66,7 +66,7 @@ def test_table_has_one_coefficient_column_per_class(c, rows):
 
 
 def test_table_has_one_coefficient_column_per_output():
-    selector = L2pSelector(0.05).fit(*outputs(c=4))
+    selector = L2pSelector(alpha=0.05).fit(*outputs(c=4))
     table = columns(selector.to_frame())
     assert sum("coef" in name for name in table) == 4
     assert set(table["name"]) == {f"x{j}" for j in range(8)}
@@ -102,8 +102,8 @@ def test_set_output_gives_the_selected_columns_with_their_names(given, wanted):
 @pytest.mark.parametrize("library", FRAMES)
 def test_feature_weights_by_name_equal_those_by_position(library):
     X, y = labelled()
-    by_name = L2pSelector(0.05, feature_weights={"h": 0.0, "d": np.inf, "g": 2.0})
-    by_position = L2pSelector(0.05, feature_weights=[0, 2, 1, 1, np.inf, 1, 1, 1])
+    by_name = L2pSelector(alpha=0.05, feature_weights={"h": 0.0, "d": np.inf, "g": 2.0})
+    by_position = L2pSelector(alpha=0.05, feature_weights=[0, 2, 1, 1, np.inf, 1, 1, 1])
     by_name.fit(FRAMES[library](X), y)
     np.testing.assert_allclose(by_name.scores_, by_position.fit(X, y).scores_, atol=1e-6)
 
@@ -111,19 +111,23 @@ def test_feature_weights_by_name_equal_those_by_position(library):
 def test_integer_and_boolean_columns_are_numbers():
     X, y = labelled()
     frame = pd.DataFrame({"count": np.round(3 * X[:, 1]).astype(int), "flag": X[:, 4] > 0})
-    array = L2pSelector(0.05).fit(frame.to_numpy(dtype=float), y)
-    np.testing.assert_allclose(L2pSelector(0.05).fit(frame, y).scores_, array.scores_)
+    array = L2pSelector(alpha=0.05).fit(frame.to_numpy(dtype=float), y)
+    np.testing.assert_allclose(L2pSelector(alpha=0.05).fit(frame, y).scores_, array.scores_)
 
 
 def test_y_may_be_a_series_or_a_frame():
     X, Y = outputs()
-    base = L2pSelector(0.05).fit(X, Y)
+    base = L2pSelector(alpha=0.05).fit(X, Y)
     for frame in (pd.DataFrame(Y, columns=list("uvw")), pl.DataFrame(Y)):
-        np.testing.assert_allclose(base.coef_, L2pSelector(0.05).fit(X, frame).coef_, atol=1e-9)
+        np.testing.assert_allclose(
+            base.coef_, L2pSelector(alpha=0.05).fit(X, frame).coef_, atol=1e-9
+        )
 
 
 def test_an_index_that_does_not_match_is_not_joined():
     X, y = labelled()
     frame = pd.DataFrame(X, columns=NAMES, index=np.arange(60)[::-1])
-    selector = L2pSelector(0.05).fit(frame, pd.Series(y, index=np.arange(60)))
-    np.testing.assert_allclose(selector.scores_, L2pSelector(0.05).fit(X, y).scores_, atol=1e-6)
+    selector = L2pSelector(alpha=0.05).fit(frame, pd.Series(y, index=np.arange(60)))
+    np.testing.assert_allclose(
+        selector.scores_, L2pSelector(alpha=0.05).fit(X, y).scores_, atol=1e-6
+    )

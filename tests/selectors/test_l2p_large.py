@@ -18,7 +18,7 @@ def data(seed=0):
 
 def fitted(X, Y, **params):
     settings = {"fit_intercept": False, "standardize": False, "p": 1.0, **params}
-    return L2pSelector(0.05, **settings).fit(X, Y)
+    return L2pSelector(alpha=0.05, **settings).fit(X, Y)
 
 
 @pytest.fixture
@@ -146,5 +146,5 @@ def test_sample_weights_are_not_forgotten():
     doubled = fitted(np.asfortranarray(np.vstack([X, X[:30]])), np.vstack([Y, Y[:30]]))
     weights = np.where(np.arange(60) < 30, 2.0, 1.0)
     settings = {"fit_intercept": False, "standardize": False, "p": 1.0}
-    weighted = L2pSelector(0.05, **settings).fit(X, Y, sample_weight=weights)
+    weighted = L2pSelector(alpha=0.05, **settings).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-5)

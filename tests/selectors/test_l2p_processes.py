@@ -16,7 +16,7 @@ from rowsparse import L2pSelector
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((60, 30)), np.arange(60) % 3
 X[:, 4] += y
-scores = L2pSelector(0.05).fit(X, y).scores_
+scores = L2pSelector(alpha=0.05).fit(X, y).scores_
 """
 SHOW = "import json; print(json.dumps(scores.tolist()))"
 BLOCK = """
@@ -78,7 +78,7 @@ def test_fits_in_worker_processes_equal_fits_at_home():
 def test_cloudpickle_keeps_a_fit():
     cloudpickle = pytest.importorskip("cloudpickle")
     X, y = labelled()
-    selector = L2pSelector(0.05).fit(X, y)
+    selector = L2pSelector(alpha=0.05).fit(X, y)
     twin = cloudpickle.loads(cloudpickle.dumps(selector))
     np.testing.assert_array_equal(twin.coef_, selector.coef_)
     np.testing.assert_array_equal(twin.transform(X), selector.transform(X))

@@ -17,11 +17,11 @@ from rowsparse.solvers import BlockDescent
 @pytest.mark.parametrize(
     ("preset", "r", "p"),
     [
-        (L2pSelector.mtfs(0.3), 2.0, 1.0),
-        (L2pSelector.rfs(0.3), 1.0, 1.0),
-        (L2pSelector.erfs(0.3, 0.4), 0.4, 0.4),
-        (L2pSelector.rk1u(0.3, 0.4), 2.0, 0.4),
-        (L2pSelector.gsr(0.3, 1.5, 0.4), 1.5, 0.4),
+        (L2pSelector.mtfs(alpha=0.3), 2.0, 1.0),
+        (L2pSelector.rfs(alpha=0.3), 1.0, 1.0),
+        (L2pSelector.erfs(alpha=0.3, p=0.4), 0.4, 0.4),
+        (L2pSelector.rk1u(alpha=0.3, p=0.4), 2.0, 0.4),
+        (L2pSelector.gsr(alpha=0.3, r=1.5, p=0.4), 1.5, 0.4),
     ],
 )
 def test_presets_are_points_of_the_family(preset, r, p):
@@ -69,7 +69,7 @@ def test_k_means_exactly_k_whatever_the_data(data):
 def test_any_shape_gives_finite_numbers(n, d, c, seed):
     rng = np.random.default_rng(seed)
     X, Y = rng.standard_normal((n, d)), rng.standard_normal((n, c))
-    selector = L2pSelector(0.1).fit(X, Y)
+    selector = L2pSelector(alpha=0.1).fit(X, Y)
     assert selector.coef_.shape == (c, d)
     assert np.all(np.isfinite(selector.coef_))
     np.testing.assert_array_equal(selector.support_, selector.coef_.any(axis=0))
@@ -89,7 +89,7 @@ def test_path_to_k_stops_at_the_first_alpha_with_k_rows(p):
 def test_alpha_of_the_path_gives_the_same_rows_when_fitted_alone():
     X, y = labelled(n=80, d=20)
     by_k = L2pSelector(n_features_to_select=5, p=1.0).fit(X, y)
-    by_alpha = L2pSelector(by_k.alpha_, p=1.0).fit(X, y)
+    by_alpha = L2pSelector(alpha=by_k.alpha_, p=1.0).fit(X, y)
     np.testing.assert_allclose(by_k.scores_, by_alpha.scores_, atol=1e-5)
 
 
@@ -102,7 +102,7 @@ def test_supports_on_the_way_to_k_contain_the_informative_columns():
 @pytest.mark.parametrize("p", [0.5, 1.0])
 def test_alpha_and_k_together_keep_the_k_largest_rows_at_that_alpha(p):
     X, y = labelled()
-    free, cut = L2pSelector(0.02, p=p), L2pSelector(0.02, p=p, n_features_to_select=2)
+    free, cut = L2pSelector(alpha=0.02, p=p), L2pSelector(alpha=0.02, p=p, n_features_to_select=2)
     np.testing.assert_allclose(free.fit(X, y).scores_, cut.fit(X, y).scores_, atol=1e-6)
     assert set(np.flatnonzero(cut.support_)) == set(np.argsort(-free.scores_)[:2])
     assert cut.alpha_ == 0.02
@@ -119,7 +119,7 @@ def test_ties_go_to_the_lowest_index():
 
 def test_alpha_alone_keeps_all_nonzero_rows():
     X, y = labelled()
-    selector = L2pSelector(0.1, p=1.0).fit(X, y)
+    selector = L2pSelector(alpha=0.1, p=1.0).fit(X, y)
     np.testing.assert_array_equal(selector.support_, selector.scores_ > 0)
     assert 0 < selector.support_.sum() < 8
     assert selector.alpha_ == 0.1
@@ -155,7 +155,7 @@ def test_no_alpha_is_a_tenth_of_alpha_max_below_one(p):
 @pytest.mark.parametrize("p", [0.5, 1.0])
 def test_scores_are_the_row_norms_in_the_standardised_scale(p):
     X, Y = outputs()
-    selector = L2pSelector(0.05, p=p).fit(X, Y)
+    selector = L2pSelector(alpha=0.05, p=p).fit(X, Y)
     expected = np.linalg.norm(selector.coef_ * column_scale(X), axis=0)
     np.testing.assert_allclose(selector.scores_, expected, rtol=1e-10)
 
@@ -177,27 +177,27 @@ def test_the_selected_are_the_best_ranked(params):
 
 def test_intercept_makes_the_mean_residual_vanish():
     X, Y = outputs()
-    selector = L2pSelector(0.05).fit(X, Y)
+    selector = L2pSelector(alpha=0.05).fit(X, Y)
     residual = X @ selector.coef_.T + selector.intercept_ - Y
     np.testing.assert_allclose(residual.mean(axis=0), 0.0, atol=1e-8)
 
 
 def test_without_intercept_it_is_zero():
     X, Y = outputs()
-    selector = L2pSelector(0.05, fit_intercept=False).fit(X, Y)
+    selector = L2pSelector(alpha=0.05, fit_intercept=False).fit(X, Y)
     np.testing.assert_array_equal(selector.intercept_, np.zeros(3))
 
 
 def test_the_second_class_of_two_is_the_positive_one():
     X, y = labelled(c=2)
-    selector = L2pSelector(0.05).fit(X, np.array(["no", "yes"])[y])
+    selector = L2pSelector(alpha=0.05).fit(X, np.array(["no", "yes"])[y])
     margin = (X @ selector.coef_.T + selector.intercept_)[:, 0]
     assert margin[y == 1].mean() > margin[y == 0].mean()
 
 
 def test_solution_says_how_it_ended():
     X, y = labelled()
-    selector = L2pSelector(0.05).fit(X, y)
+    selector = L2pSelector(alpha=0.05).fit(X, y)
     assert selector.solution_.converged
     assert selector.n_iter_ == selector.solution_.n_iter >= 1
     assert selector.solution_.W.shape == (8, 3)
@@ -209,39 +209,39 @@ def test_solution_says_how_it_ended():
 
 def test_integer_y_is_classes_unless_told_otherwise():
     X, y = labelled()
-    assert L2pSelector(0.05).fit(X, y).coef_.shape == (3, 8)
-    numbers = L2pSelector(0.05, task="regression").fit(X, y)
+    assert L2pSelector(alpha=0.05).fit(X, y).coef_.shape == (3, 8)
+    numbers = L2pSelector(alpha=0.05, task="regression").fit(X, y)
     assert numbers.coef_.shape == (1, 8)
     assert not hasattr(numbers, "classes_")
-    same = L2pSelector(0.05).fit(X, y + 0.5)
+    same = L2pSelector(alpha=0.05).fit(X, y + 0.5)
     np.testing.assert_allclose(numbers.coef_, same.coef_, atol=1e-6)
 
 
 def test_task_classification_makes_classes_of_floats():
     X, y = labelled()
-    selector = L2pSelector(0.05, task="classification").fit(X, y.astype(float))
+    selector = L2pSelector(alpha=0.05, task="classification").fit(X, y.astype(float))
     np.testing.assert_array_equal(selector.classes_, [0.0, 1.0, 2.0])
 
 
 def test_one_output_as_vector_or_column_is_the_same():
     X, Y = outputs(c=1)
-    vector, column = L2pSelector(0.05).fit(X, Y[:, 0]), L2pSelector(0.05).fit(X, Y)
+    vector, column = L2pSelector(alpha=0.05).fit(X, Y[:, 0]), L2pSelector(alpha=0.05).fit(X, Y)
     assert vector.coef_.shape == column.coef_.shape == (1, 8)
     np.testing.assert_array_equal(vector.coef_, column.coef_)
 
 
 def test_three_classes_equal_their_signed_indicator_as_numbers():
     X, y = labelled()
-    classes = L2pSelector(0.05).fit(X, y)
-    numbers = L2pSelector(0.05, task="regression").fit(X, signs(y))
+    classes = L2pSelector(alpha=0.05).fit(X, y)
+    numbers = L2pSelector(alpha=0.05, task="regression").fit(X, signs(y))
     np.testing.assert_allclose(classes.coef_, numbers.coef_, atol=1e-9)
 
 
 def test_a_zero_one_matrix_is_numbers_when_the_task_says_so():
     X, y = labelled()
     Y = np.eye(3)[y]
-    as_labels = L2pSelector(0.05, p=1.0).fit(X, Y)
-    as_numbers = L2pSelector(0.025, p=1.0, task="regression").fit(X, Y)
+    as_labels = L2pSelector(alpha=0.05, p=1.0).fit(X, Y)
+    as_numbers = L2pSelector(alpha=0.025, p=1.0, task="regression").fit(X, Y)
     np.testing.assert_allclose(as_labels.coef_, 2 * as_numbers.coef_, atol=1e-6)
 
 
@@ -252,7 +252,7 @@ def test_weight_zero_is_always_in_and_unpenalised():
     X, Y = outputs()
     weights = np.ones(8)
     weights[0] = 0.0
-    selector = L2pSelector(1e3, p=1.0, feature_weights=weights).fit(X, Y)
+    selector = L2pSelector(alpha=1e3, p=1.0, feature_weights=weights).fit(X, Y)
     np.testing.assert_array_equal(np.flatnonzero(selector.support_), [0])
     slope = np.linalg.lstsq(np.c_[X[:, 0], np.ones(60)], Y, rcond=None)[0]
     np.testing.assert_allclose(selector.coef_[:, 0], slope[0], atol=1e-6)
@@ -278,8 +278,8 @@ def test_weight_infinity_is_the_column_removed():
     X, y = labelled()
     weights = np.ones(8)
     weights[4] = np.inf
-    excluded = L2pSelector(0.05, feature_weights=weights).fit(X, y)
-    removed = L2pSelector(0.05).fit(np.delete(X, 4, axis=1), y)
+    excluded = L2pSelector(alpha=0.05, feature_weights=weights).fit(X, y)
+    removed = L2pSelector(alpha=0.05).fit(np.delete(X, 4, axis=1), y)
     assert excluded.scores_[4] == 0
     np.testing.assert_allclose(np.delete(excluded.scores_, 4), removed.scores_, atol=1e-5)
 
@@ -298,7 +298,8 @@ def test_a_factor_two_halves_the_alpha_at_which_a_row_enters():
     weights[1] = 2.0
     enters = alpha_max(X[:, [1]], Y, 2.0) / 2
     below, above = (
-        L2pSelector(t * enters, p=1.0, feature_weights=weights).fit(X, Y) for t in (0.99, 1.01)
+        L2pSelector(alpha=t * enters, p=1.0, feature_weights=weights).fit(X, Y)
+        for t in (0.99, 1.01)
     )
     assert below.support_[1]
     assert not above.support_.any()
@@ -310,12 +311,12 @@ def test_a_factor_two_halves_the_alpha_at_which_a_row_enters():
 @pytest.mark.parametrize("init", ["zero", "irls", "convex"])
 def test_a_named_start_is_the_one_reported(init):
     X, y = labelled()
-    assert L2pSelector(0.05, init=init).fit(X, y).solution_.start == init
+    assert L2pSelector(alpha=0.05, init=init).fit(X, y).solution_.start == init
 
 
 def test_best_says_which_start_won_and_what_the_others_reached():
     X, y = labelled(n=40, d=60)
-    solution = L2pSelector(0.03, init="best").fit(X, y).solution_
+    solution = L2pSelector(alpha=0.03, init="best").fit(X, y).solution_
     assert set(solution.starts) >= {"zero", "irls", "convex"}
     assert solution.starts[solution.start] == solution.objective == min(solution.starts.values())
 
@@ -324,7 +325,7 @@ def test_a_given_start_is_used_and_left_unchanged():
     X, Y = outputs()
     start = np.random.default_rng(0).standard_normal((8, 3))
     before = start.copy()
-    selector = L2pSelector(0.05, init=start).fit(X, Y)
+    selector = L2pSelector(alpha=0.05, init=start).fit(X, Y)
     np.testing.assert_array_equal(start, before)
     assert selector.solution_.violation <= selector.solution_.tol
 
@@ -333,12 +334,12 @@ def test_path_objective_is_no_worse_than_a_cold_start():
     for seed in range(5):
         X, y = labelled(n=50, d=40, seed=seed)
         path = L2pSelector(n_features_to_select=6).fit(X, y)
-        cold = L2pSelector(path.alpha_, init="zero").fit(X, y)
+        cold = L2pSelector(alpha=path.alpha_, init="zero").fit(X, y)
         assert path.solution_.objective <= cold.solution_.objective * (1 + 1e-6)
 
 
 def test_an_explicit_solver_of_the_default_kind_changes_nothing_convex():
     X, Y = outputs()
-    auto = L2pSelector(0.05, p=1.0).fit(X, Y)
-    named = L2pSelector(0.05, p=1.0, solver=BlockDescent()).fit(X, Y)
+    auto = L2pSelector(alpha=0.05, p=1.0).fit(X, Y)
+    named = L2pSelector(alpha=0.05, p=1.0, solver=BlockDescent()).fit(X, Y)
     np.testing.assert_allclose(auto.coef_, named.coef_, atol=1e-5)

@@ -29,7 +29,7 @@ def hard():
 @pytest.mark.parametrize("p", [0.5, 1.0])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_out_of_iterations_is_one_warning_with_numbers_and_advice(solver, p):
-    selector = L2pSelector(0.01, p=p, init="zero", solver=solver(tol=1e-12, max_iter=1))
+    selector = L2pSelector(alpha=0.01, p=p, init="zero", solver=solver(tol=1e-12, max_iter=1))
     with pytest.warns(ConvergenceWarning) as caught:
         selector.fit(*hard())
     about = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
@@ -46,7 +46,7 @@ def test_out_of_iterations_is_one_warning_with_numbers_and_advice(solver, p):
 def test_a_converged_fit_does_not_warn(solver, p):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        selector = L2pSelector(0.05, p=p, solver=solver()).fit(*labelled())
+        selector = L2pSelector(alpha=0.05, p=p, solver=solver()).fit(*labelled())
     solution = selector.solution_
     assert solution.converged
     if solver is BlockDescent:  # the tolerance of IRLS is one of the objective
@@ -68,14 +68,16 @@ def test_time_limit_holds_for_all_starts_together(monkeypatch):
     """By a clock that moves 1 ms at every look: the five starts share the limit."""
     clock = Clock.installed(monkeypatch)
     with pytest.warns(ConvergenceWarning, match="out of time"):
-        L2pSelector(1e-4, solver=BlockDescent(tol=1e-14, time_limit=0.2)).fit(*hard())
+        L2pSelector(alpha=1e-4, solver=BlockDescent(tol=1e-14, time_limit=0.2)).fit(*hard())
     assert 0.2 <= clock.now < 0.25
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_callback_is_called_during_the_fit(solver):
     calls = []
-    L2pSelector(0.05, solver=solver(callback=lambda *a, **k: calls.append(a))).fit(*labelled())
+    L2pSelector(alpha=0.05, solver=solver(callback=lambda *a, **k: calls.append(a))).fit(
+        *labelled()
+    )
     assert calls
 
 
@@ -135,13 +137,13 @@ def test_an_error_in_the_callback_is_not_swallowed():
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        L2pSelector(0.05, solver=BlockDescent(callback=fail)).fit(*labelled())
+        L2pSelector(alpha=0.05, solver=BlockDescent(callback=fail)).fit(*labelled())
 
 
 def test_a_smaller_tol_gives_a_smaller_violation():
     X, y = hard()
     loose, tight = (
-        L2pSelector(0.02, p=1.0, solver=BlockDescent(tol=tol)).fit(X, y).solution_
+        L2pSelector(alpha=0.02, p=1.0, solver=BlockDescent(tol=tol)).fit(X, y).solution_
         for tol in (1e-2, 1e-9)
     )
     assert tight.violation <= 1e-9 < loose.violation <= 1e-2
@@ -152,7 +154,7 @@ def test_a_smaller_tol_gives_a_smaller_violation():
 
 
 def test_solver_parameters_can_be_set_and_read_from_outside():
-    selector = L2pSelector(0.05, solver=BlockDescent(tol=1e-3))
+    selector = L2pSelector(alpha=0.05, solver=BlockDescent(tol=1e-3))
     assert selector.get_params()["solver__tol"] == 1e-3
     other = clone(selector).set_params(solver__tol=1e-5)
     assert other.solver.tol == 1e-5
@@ -163,7 +165,9 @@ def test_weights_and_solver_tol_go_through_pipeline_and_grid_search():
     X, y = labelled()
     weight = np.where(np.arange(60) < 30, 5.0, 0.2)
     with config_context(enable_metadata_routing=True):
-        selector = L2pSelector(0.05, solver=BlockDescent()).set_fit_request(sample_weight=True)
+        selector = L2pSelector(alpha=0.05, solver=BlockDescent()).set_fit_request(
+            sample_weight=True
+        )
         model = LogisticRegression().set_fit_request(sample_weight=False)
         # a scorer of its own: scikit-learn 1.6.0 has no requests for Pipeline.score
         scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
@@ -181,13 +185,13 @@ def test_weights_and_solver_tol_go_through_pipeline_and_grid_search():
 def test_a_pipeline_without_a_request_refuses_the_weights():
     X, y = labelled()
     with config_context(enable_metadata_routing=True):
-        pipeline = Pipeline([("select", L2pSelector(0.05)), ("model", LogisticRegression())])
+        pipeline = Pipeline([("select", L2pSelector(alpha=0.05)), ("model", LogisticRegression())])
         with pytest.raises(Exception, match="sample_weight"):
             pipeline.fit(X, y, sample_weight=np.ones(60))
 
 
 def test_solver_objects_of_two_selectors_are_independent_after_clone():
-    selector = L2pSelector(0.05, solver=IRLS())
+    selector = L2pSelector(alpha=0.05, solver=IRLS())
     twin = clone(selector)
     assert twin.solver is not selector.solver
     assert twin.get_params()["solver__tol"] == selector.get_params()["solver__tol"]

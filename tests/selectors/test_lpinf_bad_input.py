@@ -24,12 +24,12 @@ def test_bad_input_is_refused_on_the_way_to_k(case):
 
 def test_a_start_of_the_other_family_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match=r"'zero', 'ridge', 'convex', 'best'.*'irls'"):
-        LpInfSelector(0.05, init="irls").fit(*labelled())
+        LpInfSelector(alpha=0.05, init="irls").fit(*labelled())
 
 
 def test_a_solver_that_cannot_is_refused_with_its_reason():
     with pytest.raises(ValueError, match=r"IRLS cannot solve .*LpInf.*BlockDescent"):
-        LpInfSelector(0.05, solver=IRLS()).fit(*labelled())
+        LpInfSelector(alpha=0.05, solver=IRLS()).fit(*labelled())
 
 
 @pytest.mark.parametrize("solver", [BlockDescent, ProximalGradient])
@@ -39,4 +39,4 @@ def test_a_solver_that_cannot_is_refused_with_its_reason():
 )
 def test_bad_solver_parameters_are_refused_with_their_name(solver, parameter, value):
     with pytest.raises((ValueError, TypeError), match=parameter):
-        LpInfSelector(0.05, solver=solver(**{parameter: value})).fit(*labelled())
+        LpInfSelector(alpha=0.05, solver=solver(**{parameter: value})).fit(*labelled())

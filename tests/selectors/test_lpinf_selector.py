@@ -73,7 +73,7 @@ def test_k_means_exactly_k_whatever_the_data(data):
 def test_objective_is_the_documented_formula(p, weighted):
     X, Y = outputs()
     s = np.random.default_rng(0).uniform(0.2, 3, 60) if weighted else None
-    selector = LpInfSelector(0.05, p=p).fit(X, Y, sample_weight=s)
+    selector = LpInfSelector(alpha=0.05, p=p).fit(X, Y, sample_weight=s)
     assert selector.solution_.objective == pytest.approx(objective(selector, X, Y, p, s), rel=1e-10)
 
 
@@ -81,8 +81,8 @@ def test_objective_is_the_documented_formula(p, weighted):
 @pytest.mark.parametrize("alpha", [0.01, 0.1])
 def test_one_output_is_the_l2p_selector(p, alpha):
     for X, y in (outputs(c=1), labelled(c=2)):
-        ours = LpInfSelector(alpha, p=p, init="zero", solver=TIGHT).fit(X, y)
-        theirs = L2pSelector(alpha, p=p, init="zero", solver=TIGHT).fit(X, y)
+        ours = LpInfSelector(alpha=alpha, p=p, init="zero", solver=TIGHT).fit(X, y)
+        theirs = L2pSelector(alpha=alpha, p=p, init="zero", solver=TIGHT).fit(X, y)
         np.testing.assert_array_equal(ours.support_, theirs.support_)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-9)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-9)
@@ -90,7 +90,7 @@ def test_one_output_is_the_l2p_selector(p, alpha):
 
 def test_clipped_entries_of_a_row_have_one_magnitude():
     X, Y = outputs()
-    W = np.abs(LpInfSelector(0.3, p=1.0, solver=TIGHT).fit(X, Y).solution_.W)
+    W = np.abs(LpInfSelector(alpha=0.3, p=1.0, solver=TIGHT).fit(X, Y).solution_.W)
     used = W.any(axis=1)
     ties = np.sum(W[used] >= W[used].max(axis=1, keepdims=True) * (1 - 1e-9), axis=1)
     assert (ties >= 2).any()
@@ -98,17 +98,17 @@ def test_clipped_entries_of_a_row_have_one_magnitude():
 
 def test_sparse_X_gives_the_dense_answer():
     X, y = mostly_zero(d=12)
-    dense = LpInfSelector(0.05, p=1.0).fit(X, y)
-    sparse = LpInfSelector(0.05, p=1.0).fit(sp.csr_array(X), y)
+    dense = LpInfSelector(alpha=0.05, p=1.0).fit(X, y)
+    sparse = LpInfSelector(alpha=0.05, p=1.0).fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
 
 
 def test_labels_are_their_signed_indicator():
     X, y = labelled()
-    classes = LpInfSelector(0.05, p=1.0).fit(X, y)
-    numbers = LpInfSelector(0.05, p=1.0, task="regression").fit(X, signs(y))
+    classes = LpInfSelector(alpha=0.05, p=1.0).fit(X, y)
+    numbers = LpInfSelector(alpha=0.05, p=1.0, task="regression").fit(X, signs(y))
     np.testing.assert_allclose(classes.coef_, numbers.coef_, atol=1e-8)
-    several = LpInfSelector(0.05, p=1.0).fit(X, np.eye(3)[y])
+    several = LpInfSelector(alpha=0.05, p=1.0).fit(X, np.eye(3)[y])
     np.testing.assert_allclose(classes.coef_, several.coef_, atol=1e-8)
 
 
@@ -116,7 +116,7 @@ def test_feature_weights_of_zero_infinity_and_a_factor():
     X, Y = outputs()
     weights = np.ones(8)
     weights[[0, 4]] = 0.0, np.inf
-    selector = LpInfSelector(1e3, feature_weights=weights).fit(X, Y)
+    selector = LpInfSelector(alpha=1e3, feature_weights=weights).fit(X, Y)
     np.testing.assert_array_equal(np.flatnonzero(selector.support_), [0])
     slope = np.linalg.lstsq(np.c_[X[:, 0], np.ones(60)], Y, rcond=None)[0][0]
     np.testing.assert_allclose(selector.coef_[:, 0], slope, atol=1e-6)
@@ -124,7 +124,7 @@ def test_feature_weights_of_zero_infinity_and_a_factor():
     Z = standardised(X)
     enters = np.abs(Z[:, 1] @ (Y - Y.mean(axis=0))).sum() / 60 / 2
     for t, expected in ((0.99, True), (1.01, False)):
-        fitted = LpInfSelector(t * enters, p=1.0, feature_weights=only)
+        fitted = LpInfSelector(alpha=t * enters, p=1.0, feature_weights=only)
         if expected:
             assert fitted.fit(X, Y).support_[1]
         else:
@@ -134,8 +134,8 @@ def test_feature_weights_of_zero_infinity_and_a_factor():
 
 def test_a_gap_at_p_one_and_none_below():
     X, y = labelled()
-    assert 0 <= LpInfSelector(0.05, p=1.0).fit(X, y).solution_.relative_gap <= 1e-6
-    assert LpInfSelector(0.05, p=0.5).fit(X, y).solution_.gap is None
+    assert 0 <= LpInfSelector(alpha=0.05, p=1.0).fit(X, y).solution_.relative_gap <= 1e-6
+    assert LpInfSelector(alpha=0.05, p=0.5).fit(X, y).solution_.gap is None
 
 
 # -- starts ---------------------------------------------------------------------------------------
@@ -144,16 +144,16 @@ def test_a_gap_at_p_one_and_none_below():
 @pytest.mark.parametrize("init", ["zero", "ridge", "convex"])
 def test_a_named_start_is_the_one_reported(init):
     X, y = labelled()
-    assert LpInfSelector(0.05, init=init).fit(X, y).solution_.start == init
+    assert LpInfSelector(alpha=0.05, init=init).fit(X, y).solution_.start == init
 
 
 def test_best_is_no_worse_than_each_start_and_says_which_won():
     X, y = labelled(n=40, d=25)
-    best = LpInfSelector(0.03).fit(X, y).solution_
+    best = LpInfSelector(alpha=0.03).fit(X, y).solution_
     assert set(best.starts) == {"zero", "ridge", "convex"}
     assert best.starts[best.start] == best.objective == min(best.starts.values())
     for init in best.starts:
-        alone = LpInfSelector(0.03, init=init).fit(X, y).solution_
+        alone = LpInfSelector(alpha=0.03, init=init).fit(X, y).solution_
         assert best.objective <= alone.objective * (1 + 1e-7)
 
 
@@ -161,7 +161,7 @@ def test_a_given_start_is_used_and_left_unchanged():
     X, Y = outputs()
     start = np.random.default_rng(0).standard_normal((8, 3))
     before = start.copy()
-    selector = LpInfSelector(0.05, init=start).fit(X, Y)
+    selector = LpInfSelector(alpha=0.05, init=start).fit(X, Y)
     np.testing.assert_array_equal(start, before)
     assert selector.solution_.violation <= selector.solution_.tol
 
@@ -173,7 +173,7 @@ def test_a_given_start_is_used_and_left_unchanged():
 def test_both_solvers_are_certified_and_agree_where_there_is_one_minimum(p):
     X, y = labelled(n=40, d=50)
     fits = [
-        LpInfSelector(0.1, p=p, init="zero", solver=solver).fit(X, y).solution_
+        LpInfSelector(alpha=0.1, p=p, init="zero", solver=solver).fit(X, y).solution_
         for solver in (BlockDescent(), ProximalGradient())
     ]
     for solution in fits:
@@ -187,7 +187,7 @@ def test_both_solvers_are_certified_and_agree_where_there_is_one_minimum(p):
 def test_not_converging_is_one_warning_with_advice(solver):
     X, y = labelled(n=80, d=150, c=4)
     X = X + 0.9 * X[:, ::-1] + X[:, [0]]
-    selector = LpInfSelector(0.01, p=1.0, solver=solver(tol=1e-12, max_iter=1))
+    selector = LpInfSelector(alpha=0.01, p=1.0, solver=solver(tol=1e-12, max_iter=1))
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
         selector.fit(X, y)
     assert sum(issubclass(w.category, ConvergenceWarning) for w in caught) == 1

@@ -62,7 +62,7 @@ def test_equals_multi_task_lasso(container, fit_intercept, weighted, fraction):
     alpha = fraction * alpha_max(X, Y, 2.0, **options)
     coef, intercept = multi_task_lasso(X, Y, alpha, s, fit_intercept)
     ours = L2pSelector(
-        alpha, p=1.0, standardize=False, fit_intercept=fit_intercept, solver=TIGHT
+        alpha=alpha, p=1.0, standardize=False, fit_intercept=fit_intercept, solver=TIGHT
     ).fit(CONTAINERS[container](X), Y, sample_weight=s)
     np.testing.assert_allclose(ours.coef_, coef, atol=1e-6)
     np.testing.assert_allclose(ours.intercept_, intercept, atol=1e-6)
@@ -73,7 +73,7 @@ def test_default_tolerance_equals_multi_task_lasso_too(fraction):
     X, Y = outputs(n=100, d=30)
     alpha = fraction * alpha_max(X, Y, 2.0, standardize=False)
     theirs = MultiTaskLasso(alpha, tol=1e-13, max_iter=100_000).fit(X, Y)
-    ours = L2pSelector(alpha, p=1.0, standardize=False).fit(X, Y)
+    ours = L2pSelector(alpha=alpha, p=1.0, standardize=False).fit(X, Y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
 
 
@@ -84,7 +84,7 @@ def test_one_output_equals_lasso(weighted, fraction):
     s = weights() if weighted else None
     alpha = fraction * alpha_max(X, Y, 2.0, s=s, standardize=False)
     theirs = Lasso(alpha, tol=1e-13, max_iter=100_000).fit(X, Y[:, 0], sample_weight=s)
-    ours = L2pSelector(alpha, p=1.0, standardize=False, solver=TIGHT)
+    ours = L2pSelector(alpha=alpha, p=1.0, standardize=False, solver=TIGHT)
     ours.fit(X, Y[:, 0], sample_weight=s)
     np.testing.assert_allclose(ours.coef_[0], theirs.coef_, atol=1e-6)
 
@@ -95,7 +95,7 @@ def test_standardising_is_multi_task_lasso_on_standardised_columns(weighted):
     s = weights() if weighted else None
     scale = column_scale(X, s)
     coef, _ = multi_task_lasso(X / scale, Y, 0.1, s)
-    ours = L2pSelector(0.1, p=1.0, solver=TIGHT).fit(X, Y, sample_weight=s)
+    ours = L2pSelector(alpha=0.1, p=1.0, solver=TIGHT).fit(X, Y, sample_weight=s)
     np.testing.assert_allclose(ours.coef_, coef / scale, atol=1e-6)
 
 
@@ -103,7 +103,7 @@ def test_wide_data_equals_multi_task_lasso():
     X, Y = outputs(n=30, d=200)
     alpha = 0.05 * alpha_max(X, Y, 2.0, standardize=False)
     theirs = MultiTaskLasso(alpha, tol=1e-13, max_iter=1_000_000).fit(X, Y)
-    ours = L2pSelector(alpha, p=1.0, standardize=False, solver=TIGHT).fit(X, Y)
+    ours = L2pSelector(alpha=alpha, p=1.0, standardize=False, solver=TIGHT).fit(X, Y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
 
 
@@ -132,7 +132,7 @@ def test_robust_convex_objective_equals_cvxpy(r, c, weighted, fraction):
     s = weights() if weighted else None
     alpha = fraction * alpha_max(X, Y, r, s=s)
     best = cvxpy_optimum(X, Y, r, alpha, s)
-    ours = L2pSelector(alpha, r=r, p=1.0).fit(X, Y, sample_weight=s)
+    ours = L2pSelector(alpha=alpha, r=r, p=1.0).fit(X, Y, sample_weight=s)
     assert objective(ours, X, Y, s=s) == pytest.approx(best, rel=1e-6)
 
 
@@ -141,7 +141,7 @@ def test_objective_without_intercept_equals_cvxpy(r):
     X, Y = outputs()
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     best = cvxpy_optimum(X, Y, r, 0.1, None, fit_intercept=False)
-    ours = L2pSelector(0.1, r=r, p=1.0, fit_intercept=False).fit(X, Y)
+    ours = L2pSelector(alpha=0.1, r=r, p=1.0, fit_intercept=False).fit(X, Y)
     assert objective(ours, X, Y) == pytest.approx(best, rel=1e-6)
 
 
@@ -149,14 +149,14 @@ def test_objective_without_intercept_equals_cvxpy(r):
 def test_more_columns_than_samples_equals_cvxpy(r):
     X, Y = outputs(n=25, d=60)
     alpha = 0.2 * alpha_max(X, Y, r)
-    ours = L2pSelector(alpha, r=r, p=1.0).fit(X, Y)
+    ours = L2pSelector(alpha=alpha, r=r, p=1.0).fit(X, Y)
     assert objective(ours, X, Y) == pytest.approx(cvxpy_optimum(X, Y, r, alpha, None), rel=1e-6)
 
 
 def test_one_output_without_noise_is_solved_at_its_kink():
     X, Y = outputs(c=1, noise=0.0)  # r = 1: every residual wants to be exactly zero
     alpha = 0.01 * alpha_max(X, Y, 1.0)
-    ours = L2pSelector(alpha, r=1.0, p=1.0).fit(X, Y)
+    ours = L2pSelector(alpha=alpha, r=1.0, p=1.0).fit(X, Y)
     best = cvxpy_optimum(X, Y, 1.0, alpha, None)
     assert objective(ours, X, Y) == pytest.approx(best, rel=1e-6)
 
@@ -171,7 +171,9 @@ def test_documented_formula_is_the_reported_objective(r, p, standardize, weighte
     X, y = labelled()
     s = weights() if weighted else None
     f = np.array([1, 2, 0, 0.5, 1, 1, np.inf, 1])
-    ours = L2pSelector(0.05, r=float(r), p=float(p), standardize=standardize, feature_weights=f)
+    ours = L2pSelector(
+        alpha=0.05, r=float(r), p=float(p), standardize=standardize, feature_weights=f
+    )
     ours.fit(X, y, sample_weight=s)
     assert objective(ours, X, signs(y), s=s, f=f) == pytest.approx(
         ours.solution_.objective, rel=1e-8
@@ -181,7 +183,7 @@ def test_documented_formula_is_the_reported_objective(r, p, standardize, weighte
 @pytest.mark.parametrize("r", [2.0, 1.5, 1.0])
 def test_intercept_of_the_null_model_is_the_best_constant(r):
     X, Y = outputs()
-    ours = L2pSelector(1e6, r=r, p=1.0).fit(X, Y)
+    ours = L2pSelector(alpha=1e6, r=r, p=1.0).fit(X, Y)
     assert not ours.coef_.any()
     np.testing.assert_allclose(ours.intercept_, best_constant(Y, r), atol=1e-5)
 
@@ -207,9 +209,9 @@ def test_zero_from_alpha_max_on_and_not_below(r, c, weighted, standardize):
     s = weights() if weighted else None
     largest = alpha_max(X, Y, r, s=s, standardize=standardize)
     for factor in (1 + (1e-9 if r == 2 else 1e-5), 1.5, 100.0):
-        at = L2pSelector(factor * largest, r=r, p=1.0, standardize=standardize)
+        at = L2pSelector(alpha=factor * largest, r=r, p=1.0, standardize=standardize)
         assert not at.fit(X, Y, sample_weight=s).coef_.any()
-    below = L2pSelector(0.99 * largest, r=r, p=1.0, standardize=standardize)
+    below = L2pSelector(alpha=0.99 * largest, r=r, p=1.0, standardize=standardize)
     assert below.fit(X, Y, sample_weight=s).coef_.any()
 
 
@@ -217,7 +219,7 @@ def test_zero_from_alpha_max_on_without_intercept():
     X, Y = outputs()
     largest = alpha_max(X, Y, 2.0, standardize=False, fit_intercept=False)
     for factor, any_row in ((1 + 1e-9, False), (0.99, True)):
-        at = L2pSelector(factor * largest, p=1.0, standardize=False, fit_intercept=False)
+        at = L2pSelector(alpha=factor * largest, p=1.0, standardize=False, fit_intercept=False)
         assert at.fit(X, Y).coef_.any() == any_row
 
 
@@ -225,7 +227,10 @@ def test_zero_from_alpha_max_on_for_sparse_X():
     X, Y = sparse_outputs()
     largest = alpha_max(X, Y, 2.0)
     for factor, any_row in ((1 + 1e-9, False), (0.99, True)):
-        assert L2pSelector(factor * largest, p=1.0).fit(sp.csc_array(X), Y).coef_.any() == any_row
+        assert (
+            L2pSelector(alpha=factor * largest, p=1.0).fit(sp.csc_array(X), Y).coef_.any()
+            == any_row
+        )
 
 
 # -- symmetries -----------------------------------------------------------------------------------
@@ -236,7 +241,7 @@ FAMILY = [(2.0, 1.0), (2.0, 0.5), (1.0, 1.0), (1.5, 0.7)]
 def fit(X, Y, r, p, alpha=0.05, s=None, **params):
     """A fit as tight as r allows."""
     solver = BlockDescent(tol=1e-10 if r == 2 else 1e-8)
-    return L2pSelector(alpha, r=r, p=p, solver=solver, **params).fit(X, Y, sample_weight=s)
+    return L2pSelector(alpha=alpha, r=r, p=p, solver=solver, **params).fit(X, Y, sample_weight=s)
 
 
 @pytest.mark.parametrize(("r", "p"), [(2.0, 1.0), (2.0, 0.5), (1.0, 1.0), (0.5, 0.5), (0.5, 1.0)])
@@ -305,7 +310,7 @@ def test_two_classes_in_two_columns_select_the_same_at_the_documented_alpha():
 @pytest.mark.parametrize(("r", "p"), [*FAMILY, (2.0, 0.0), (0.5, 0.5)])
 def test_the_certificate_meets_the_tolerance(r, p):
     X, y = labelled(n=60, d=25)
-    solution = L2pSelector(0.05, r=r, p=p).fit(X, y).solution_
+    solution = L2pSelector(alpha=0.05, r=r, p=p).fit(X, y).solution_
     assert solution.converged
     assert 0 <= solution.violation <= solution.tol
 
@@ -315,7 +320,7 @@ def test_duality_gap_is_a_small_bound_in_the_convex_case(r):
     X, Y = outputs(d=20)
     tight = fit(X, Y, r, 1.0).solution_
     assert 0 <= tight.gap <= 1e-6 * tight.objective
-    loose = L2pSelector(0.05, r=r, p=1.0, solver=BlockDescent(tol=0.05)).fit(X, Y).solution_
+    loose = L2pSelector(alpha=0.05, r=r, p=1.0, solver=BlockDescent(tol=0.05)).fit(X, Y).solution_
     assert loose.objective - tight.objective <= loose.gap + 1e-9
 
 
@@ -330,7 +335,7 @@ def test_no_gap_is_claimed_where_the_problem_is_not_convex():
 def test_best_start_is_no_worse_than_any_single_start(p, seed):
     X, y = labelled(n=40, d=60, c=4, seed=seed)
     reached = {
-        init: objective(L2pSelector(0.03, p=p, init=init).fit(X, y), X, signs(y))
+        init: objective(L2pSelector(alpha=0.03, p=p, init=init).fit(X, y), X, signs(y))
         for init in ("best", "zero", "irls", "convex")
     }
     assert reached["best"] <= min(reached.values()) * (1 + 1e-8)
@@ -342,7 +347,7 @@ def test_best_start_is_no_worse_than_any_single_start(p, seed):
 def test_no_single_row_can_lower_the_objective(p, weighted, init):
     X, Y = outputs(n=40, d=15, noise=1.5)
     s = weights(40) if weighted else np.ones(40)
-    fitted = L2pSelector(0.05, p=p, init=init).fit(X, Y, sample_weight=s)
+    fitted = L2pSelector(alpha=0.05, p=p, init=init).fit(X, Y, sample_weight=s)
     mean = np.average(X, axis=0, weights=s)
     A, B = (X - mean) / column_scale(X, s), Y - np.average(Y, axis=0, weights=s)
     W = fitted.coef_.T * column_scale(X, s)[:, None]
@@ -363,6 +368,6 @@ def test_no_single_row_can_lower_the_objective(p, weighted, init):
 def test_exact_zeros_are_exact():
     X, Y = outputs(n=100, d=50)
     for r, p in [*FAMILY, (0.5, 0.5)]:
-        ours = L2pSelector(0.1, r=r, p=p).fit(X, Y)
+        ours = L2pSelector(alpha=0.1, r=r, p=p).fit(X, Y)
         assert 3 <= ours.support_.sum() < 25
         assert not ours.coef_[:, ~ours.support_].any()

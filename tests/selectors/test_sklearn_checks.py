@@ -7,18 +7,18 @@ from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient
 
 VARIANTS = [
     L2pSelector(),
-    L2pSelector(0.1, p=1.0),
-    L2pSelector(0.01, p=0.0),
-    L2pSelector(0.1, r=1.0, p=1.0),
+    L2pSelector(alpha=0.1, p=1.0),
+    L2pSelector(alpha=0.01, p=0.0),
+    L2pSelector(alpha=0.1, r=1.0, p=1.0),
     L2pSelector(n_features_to_select=1),
-    L2pSelector(0.05, solver=IRLS()),
-    L2pSelector(0.05, solver=BlockDescent(), init="zero"),
-    L2pSelector(0.05, p=1.0, standardize=False),
-    L2pSelector(0.05, p=1.0, fit_intercept=False),
+    L2pSelector(alpha=0.05, solver=IRLS()),
+    L2pSelector(alpha=0.05, solver=BlockDescent(), init="zero"),
+    L2pSelector(alpha=0.05, p=1.0, standardize=False),
+    L2pSelector(alpha=0.05, p=1.0, fit_intercept=False),
     LpInfSelector(),
-    LpInfSelector(0.1, p=1.0),
+    LpInfSelector(alpha=0.1, p=1.0),
     LpInfSelector(n_features_to_select=1),
-    LpInfSelector(0.05, init="ridge", solver=ProximalGradient()),
+    LpInfSelector(alpha=0.05, init="ridge", solver=ProximalGradient()),
 ]
 
 

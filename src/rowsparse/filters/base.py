@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.utils import check_X_y
 
 from ..designs import Standardized, as_design
-from ..inputs import as_target, check_sample_weight
-from ..targets import Target
+from ..inputs import check_sample_weight
+from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 

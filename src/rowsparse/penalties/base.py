@@ -93,6 +93,12 @@ class Penalty(ByValue, ABC):
         """Per row, ``sqrt(L_j)`` times what exact minimisation over that row alone would change,
         given the gradient G of the smooth part and its curvature L along each row."""
 
+    def entering(self, G: np.ndarray, L: np.ndarray) -> np.ndarray:
+        """How strongly every row, were it zero, would leave zero, given gradient and curvatures:
+        ``|g_j| / sqrt(L_j)``, whose square is twice what it would gain; 0 if it may not."""
+        allowed = (L > 0) & ~self.excluded(len(G))
+        return np.divide(row_norms(G), np.sqrt(L), out=np.zeros_like(L), where=allowed)
+
     @property
     def limit(self) -> int | None:
         """How many of the counted rows may be nonzero; None for any number."""
@@ -280,15 +286,21 @@ class RowPenalty(Penalty):
         moved = self.prox(W - G * step[:, None], step)
         return np.where(curved, np.sqrt(L) * row_norms(W - moved), 0.0)
 
-    def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
-        factors = np.ones(len(G0)) if self.factors is None else self.factors
+    def entering(self, G: np.ndarray, L: np.ndarray) -> np.ndarray:
+        """The smallest alpha at which each row, were it zero, would stay there; 0 for rows that are
+        free, excluded or without curvature."""
+        factors = np.ones(len(G)) if self.factors is None else self.factors
         used = (L > 0) & (factors > 0) & np.isfinite(factors)
-        if not used.any():
-            return 0.0
-        L = L[used]
-        needed = L * self.strength_to_remove(G0[used] / L[:, None]) / factors[used]
+        needed = np.zeros(len(G))
+        if used.any():
+            L = L[used]
+            needed[used] = L * self.strength_to_remove(G[used] / L[:, None]) / factors[used]
+        return needed
+
+    def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
+        """The smallest alpha at which no single row leaves zero, given the gradient there."""
         # the last digits of a gradient depend on how it was summed: keep the zero at alpha_max
-        return float(needed.max()) * (1 + 1e-12)
+        return float(self.entering(G0, L).max(initial=0.0)) * (1 + 1e-12)
 
     def sweep_gram(
         self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,

@@ -89,6 +89,21 @@ class PenalisedProblem(ByValue):
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
+    @property
+    def may_enter(self) -> np.ndarray:
+        """Features whose row may be nonzero: not constant and not excluded."""
+        rows = (self.sample_curvatures > 0) & ~self.penalty.excluded(self.n_rows)
+        return rows[:-1] if self.has_constant else rows
+
+    def entering(self, features: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """How nearly the zero row of every feature would leave zero, all others held: the alpha at
+        which it does, or under a constraint what it would change; see ``Penalty.entering``."""
+        W = np.vstack([features, intercept]) if self.has_constant else features
+        evaluation = self.evaluate(W)
+        h = self.loss.smoothed(evaluation.smoothing).residual_weights(evaluation.residual)
+        L = self.curvatures(self._capped(h))
+        return self.penalty.entering(evaluation.gradient, L)[: len(features)]
+
     def with_penalty(self, penalty: Penalty) -> PenalisedProblem:
         """The same data under another penalty; what was computed about the data is kept."""
         other = replace(self, penalty=penalty)

@@ -1,8 +1,7 @@
 """scikit-learn estimators: validation in, fitted attributes out."""
 
 from .by_score import ScoreSelector
-from .l2p import L2pSelector
-from .lpinf import LpInfSelector
+from .penalised import L2pSelector, LpInfSelector
 from .probit import ProbitKernelClassifier, ProbitSelector
 from .top_k import TopKSelector
 from .zero_norm_kernel import ZeroNormKernelSVC

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from ..filters.base import varying_columns
-from ..inputs import check_feature_weights, check_k, check_sample_weight, read_target
-from .feature_selector import FeatureSelector
+from ..inputs import check_k
+from .base import FeatureSelector, Samples, say_fewer_than
+from .parameters import check_parameters, class_weight, count, task
 from .score_functions import ScoreFunction
 
 
@@ -23,17 +23,19 @@ class ScoreSelector(FeatureSelector):
         "mrmr", "svm_rfe", …), or a function of (X, y) that returns scores, or (order, scores) with
         the chosen columns as integers, or scikit-learn's (scores, p-values): ``chi2`` and
         ``mutual_info_classif`` work as they are.
-    n_features_to_select : int
-        Exactly so many are kept; ties go to the lower index. Constant columns are never kept.
+    n_features_to_select : int or float
+        Exactly so many, or this fraction of all, are kept; ties go to the lower index. Constant
+        columns are never kept.
     score_params : mapping, optional
         Further arguments of the filter, such as ``{"n_neighbors": 20}``.
-    feature_weights : array or mapping from names, optional
+    feature_weights : array, Series or mapping from names, optional
         0 = always in (counts towards k), infinity = never; other factors lower a feature's score:
         a positive one is divided, a negative one multiplied by the factor. "mrmr" and "svm_rfe"
         apply it in every round and complement the features that are always in.
+    class_weight : None, "balanced" or mapping from class to weight
+        A factor on the weights of a class's samples; for filters that take sample weights.
     task : {"auto", "classification", "regression"}
-        How to read y; "auto" follows scikit-learn's ``type_of_target``, for which a vector of
-        integers is class labels.
+        How to read y, as in ``L2pSelector``.
 
     Attributes
     ----------
@@ -51,6 +53,8 @@ class ScoreSelector(FeatureSelector):
     ['alcohol', 'flavanoids', 'hue']
     """
 
+    _checks: ClassVar = {"n_features_to_select": count, "class_weight": class_weight, "task": task}
+
     def __init__(
         self,
         score="relieff",
@@ -58,16 +62,18 @@ class ScoreSelector(FeatureSelector):
         *,
         score_params=None,
         feature_weights=None,
+        class_weight=None,
         task="auto",
     ):
         self.score = score
         self.n_features_to_select = n_features_to_select
         self.score_params = score_params
         self.feature_weights = feature_weights
+        self.class_weight = class_weight
         self.task = task
 
     @property
-    def score(self):
+    def score(self) -> Any:
         """The parameter, kept apart from scikit-learn's method of that name: an attribute that
         looks like a method but is a string misleads pipelines and searches."""
         raise AttributeError(
@@ -75,10 +81,10 @@ class ScoreSelector(FeatureSelector):
         )
 
     @score.setter
-    def score(self, value):
+    def score(self, value: Any) -> None:
         self.__dict__["score"] = value
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor arguments by name; ``deep`` has no effect, nothing is nested."""
         return {name: vars(self)[name] for name in self._get_param_names()}
 
@@ -92,47 +98,32 @@ class ScoreSelector(FeatureSelector):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         function = ScoreFunction.of(vars(self)["score"], self.score_params)
-        X, y, weights, factors = self._checked(X, y, sample_weight)
-        k = check_k(self.n_features_to_select, factors)
-        if k is None:
-            raise TypeError("Expected n_features_to_select as an integer, got None.")
-        target, kind = read_target(y, self.task)
-        usable = np.flatnonzero(varying_columns(X) & np.isfinite(factors))
+        check_parameters(self)
+        samples = Samples.of(self, X, y, sample_weight)
+        k = check_k(self.n_features_to_select, samples.factors)
+        X = samples.X
+        usable = np.flatnonzero(varying_columns(X) & np.isfinite(samples.factors))
         if usable.size == 0:
             raise ValueError(
                 "Expected some column of X that varies and may be selected, got only constant "
                 "or excluded columns."
             )
+        numbers = samples.target.kind == "numbers"
         supplied = {
-            "task": self.task,
+            "task": "regression" if numbers else "classification",
             "n_features_to_select": min(k, usable.size),
-            "feature_weights": None if self.feature_weights is None else factors[usable],
-            "sample_weight": weights,
+            "feature_weights": None if self.feature_weights is None else samples.factors[usable],
+            "sample_weight": samples.weights,
         }
         part = X if usable.size == X.shape[1] else X[:, usable]
-        order, scores = function(part, target, supplied)
+        order, scores = function(part, samples.y, supplied)
         self._set_fitted(usable, order, scores, k, X.shape[1])
-        if kind == "labels":
-            self.classes_ = np.unique(target)
-        elif hasattr(self, "classes_"):  # of an earlier fit on labels
-            del self.classes_
+        self._set_classes(samples.target.classes)
         return self
 
-    def _checked(self, X, y, sample_weight):
-        if y is None:
-            raise ValueError("ScoreSelector requires y to be passed, but the target y is None.")
-        kinds = [np.float64, np.float32]
-        X, y = validate_data(
-            self, X, y, accept_sparse="csc", dtype=kinds, multi_output=True, ensure_min_samples=2
-        )
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        names = getattr(self, "feature_names_in_", None)
-        factors = check_feature_weights(self.feature_weights, X.shape[1], names)
-        if weights is not None and not weights.all():
-            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        return X, y, weights, np.ones(X.shape[1]) if factors is None else factors
-
-    def _set_fitted(self, usable, order, scores, k: int, n_features: int) -> None:
+    def _set_fitted(
+        self, usable: np.ndarray, order: np.ndarray, scores: np.ndarray, k: int, n_features: int
+    ) -> None:
         self.scores_ = np.zeros(n_features)
         self.scores_[usable] = scores
         rest = np.setdiff1d(np.arange(n_features), usable)
@@ -141,8 +132,4 @@ class ScoreSelector(FeatureSelector):
         self.ranking_[best_first] = np.arange(1, n_features + 1)
         self.support_ = self.ranking_ <= min(k, usable.size)
         if usable.size < k:
-            warnings.warn(
-                f"Expected {k} features, got {usable.size}: the other columns of X are constant "
-                "or excluded.",
-                stacklevel=3,
-            )
+            say_fewer_than(k, usable.size, stacklevel=3)

@@ -12,24 +12,27 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..designs import Subset, as_design
 from ..designs.wrappers import Standardized
-from ..inputs import as_target, check_k, check_sample_weight
+from ..inputs import check_k, check_sample_weight
 from ..losses import MarginLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
 from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import solve_margin
-from .kernels import Kernel, KernelColumns, kernel_width
-from .margin import (
-    as_labels,
-    at_most_usable,
-    check_labels,
-    class_codes,
-    class_weights,
-    decided,
-    majority,
-    say_how_it_ended,
-)
+from ..targets import as_target, class_factors
+from .base import decided, say_how_it_ended, validated
+from .kernels import KERNELS, Kernel, KernelColumns, kernel_width
+from .margin import COMMON_CHECKS, as_labels, at_most_usable, check_labels, majority
+from .parameters import check_parameters, count, name_or, number, optional, otherwise_callable
+
+EXPANSION_CHECKS = {
+    **COMMON_CHECKS,
+    "kernel": otherwise_callable(*KERNELS),
+    "gamma": name_or(("scale", "auto"), number(0.0)),
+    "degree": number(0.0),
+    "coef0": number(-np.inf),
+    "n_vectors_to_select": optional(count),
+}
 
 
 class KernelExpansion(ClassifierMixin, BaseEstimator):
@@ -46,10 +49,6 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
     def _expansion_solver(self, keep: int | None) -> Reweighted:
         """The solver of this classifier."""
 
-    @abstractmethod
-    def _check(self) -> None:
-        """Refuse parameters that are out of range."""
-
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 
@@ -60,14 +59,14 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         y : class labels of any type, two classes or more
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        self._check()
+        check_parameters(self)
         X, y = self._validated(X, as_labels(y))
         given = check_sample_weight(sample_weight, X.shape[0])
         rows = np.arange(X.shape[0]) if given is None else np.flatnonzero(given)
         target = as_target(np.asarray(y)[rows], "classification")
         check_labels(target)
         weights = np.ones(rows.size) if given is None else given[rows]
-        weights = weights * class_weights(self.class_weight, target, weights)
+        weights = weights * class_factors(self.class_weight, target, weights)
         X_used = X if rows.size == X.shape[0] else X[rows]
         precomputed = self.kernel == "precomputed"
         counts = None if given is None else given[rows]
@@ -76,8 +75,9 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         loss, C = self._loss(weights)
         factors = np.where(design.constant_columns(), np.inf, 1.0)
         problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
-        k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
-        if k is not None:
+        k = None
+        if self.n_vectors_to_select is not None:
+            k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
             k = at_most_usable(k, factors, "support vectors", "X has no more distinct points")
         solution, _ = solve_margin(problem, self._expansion_solver(k), thorough=False)
         say_how_it_ended(solution)
@@ -85,14 +85,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         return self
 
     def _validated(self, X, y):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True,
-            ensure_min_samples=2,
-        )  # fmt: skip
+        X, y = validated(self, X, y, accept_sparse="csr", dtype=np.float64)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Expected a square matrix of kernel values for kernel='precomputed', got shape "
@@ -118,7 +111,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         return Kernel(self.kernel, self._gamma, self.degree, self.coef0)
 
     def _set_fitted(self, X, rows, points, target, weights, problem, solution, means) -> None:
-        codes = class_codes(target)
+        codes = target.codes
         kept = points[solution.rows]
         order = np.argsort(codes[kept], kind="stable")  # by class, as SVC does
         chosen = solution.rows[order]

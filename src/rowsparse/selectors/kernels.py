@@ -7,7 +7,6 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..designs import Design
-from ..inputs import check_number
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BLOCK_BYTES = 32 << 20
@@ -35,19 +34,6 @@ class Kernel:
             "sigmoid": {"gamma": self.gamma, "coef0": self.coef0},
         }.get(self.kernel, {})
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **used), dtype=float)
-
-
-def check_kernel(kernel, gamma, degree, coef0) -> None:
-    """Refuse what SVC refuses."""
-    if not callable(kernel) and kernel not in KERNELS:
-        raise ValueError(
-            f"Expected kernel to be one of {', '.join(KERNELS)} or a callable, "
-            f"got kernel={kernel!r}."
-        )
-    if not isinstance(gamma, str) or gamma not in ("scale", "auto"):
-        check_number("gamma", gamma, 0.0, np.inf)
-    check_number("degree", degree, 0.0, np.inf)
-    check_number("coef0", coef0, -np.inf, np.inf)
 
 
 def kernel_width(gamma, X, weights: np.ndarray | None = None) -> float:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..inputs import check_number
 from ..losses import MarginLoss, ProbitLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..solvers.margin.probit import ProbitEM
 from ..solvers.margin.reweighting import Reweighted
-from .data import Data
-from .kernel_expansion import KernelExpansion
-from .kernels import check_kernel
-from .margin import MarginClassifier, check_norm, check_run
+from .base import Data
+from .kernel_expansion import EXPANSION_CHECKS, KernelExpansion
+from .margin import LINEAR_CHECKS, MarginClassifier
+from .parameters import number
 
 
 class Probabilities(ABC):
@@ -81,6 +81,8 @@ class ProbitSelector(MarginClassifier, Probabilities):
     (569, 2)
     """
 
+    _checks: ClassVar = {**LINEAR_CHECKS, "gamma": number(0.0, low_open=True)}
+
     def __init__(
         self,
         n_features_to_select=None,
@@ -107,11 +109,6 @@ class ProbitSelector(MarginClassifier, Probabilities):
         """The gamma of the fit."""
         return 2 / self.C_
 
-    def _check(self) -> None:
-        check_norm(self.norm)
-        check_number("gamma", self.gamma, 0.0, np.inf, low_open=True)
-        check_run(self.tol, self.max_iter)
-
     def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
         loss = ProbitLoss(weights)
         penalty = MarginNorm(float(self.norm), data.factors)
@@ -133,6 +130,8 @@ class ProbitKernelClassifier(KernelExpansion, Probabilities):
     Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
     ``ProbitSelector``) in place of C and without ``refit_C``; ``gamma`` is the kernel's.
     """
+
+    _checks: ClassVar = {**EXPANSION_CHECKS, "prior": number(0.0, low_open=True)}
 
     def __init__(
         self,
@@ -158,12 +157,6 @@ class ProbitKernelClassifier(KernelExpansion, Probabilities):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-
-    def _check(self) -> None:
-        check_norm(self.norm)
-        check_number("prior", self.prior, 0.0, np.inf, low_open=True)
-        check_run(self.tol, self.max_iter)
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _loss(self, weights: np.ndarray) -> tuple[MarginLoss, float]:
         return ProbitLoss(weights), 2 / float(self.prior)

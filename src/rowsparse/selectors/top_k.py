@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any, cast
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..inputs import check_k
 from ..losses import ResidualLoss
+from ..numerics.rows import row_norms
 from ..penalties import Cardinality
+from ..problems.base import AT_MOST_K
 from ..problems.penalised import PenalisedProblem
 from ..results import Solution
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
-from .base import JointSelector, not_converged
-from .data import Data
+from .base import (
+    Data,
+    JointSelector,
+    best_first,
+    exactly_k,
+    say_fewer_than,
+    say_how_it_ended,
+)
+from .parameters import (
+    class_weight,
+    count,
+    integer,
+    number,
+    seed,
+    solver_for,
+    task,
+    true_or_false,
+)
 
 
 class TopKSelector(JointSelector):
@@ -34,8 +51,9 @@ class TopKSelector(JointSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
-        k, from 1 to the number of columns of X. Features that are always in count.
+    n_features_to_select : int or float
+        k, from 1 to the number of columns of X, or a fraction of them. Features that are always in
+        count.
     r : float in (0, 2]
         Order of the loss. 1 resists outlying samples (the paper's loss); 2 is squared loss, the
         fastest, for which every swap is scored exactly.
@@ -54,10 +72,9 @@ class TopKSelector(JointSelector):
     solver : "auto" or an object from ``rowsparse.solvers``: Splice, ALM or SFS
         "auto" is Splice. ALM is the paper's algorithm from random points, SFS projected gradient
         from the l_{2,1} solution; ``polish`` improves what they find.
-    feature_weights : array or mapping from names, optional
+    feature_weights : array, Series or mapping from names, optional
         0 = always in, infinity = never; other numbers have no effect on a constraint.
-    task : {"auto", "classification", "regression"}
-        How to read y; "auto" follows scikit-learn's ``type_of_target``.
+    class_weight, task : as in ``L2pSelector``
 
     Attributes
     ----------
@@ -65,7 +82,8 @@ class TopKSelector(JointSelector):
         The fit on the selected features, without shrinkage.
     scores_ : array (n_features,)
         Row norms of W in the standardised scale.
-    ranking_ : array (n_features,), 1 = best; ties broken by index.
+    ranking_ : array (n_features,), 1 = best
+        Nonzero rows by their norm, the others by what adding them would gain; ties broken by index.
     support_ : boolean array (n_features,)
     solution_ : rowsparse.results.Solution
         With ``starts`` (objective per start), ``n_best_starts``, ``lower_bound``, ``gap`` and
@@ -84,6 +102,19 @@ class TopKSelector(JointSelector):
     'proved optimal: branch and bound, 39 nodes'
     """
 
+    _checks: ClassVar = {
+        "n_features_to_select": count,
+        "r": number(0.0, 2.0, low_open=True),
+        "fit_intercept": true_or_false,
+        "standardize": true_or_false,
+        "n_init": integer(0),
+        "polish": true_or_false,
+        "random_state": seed,
+        "solver": solver_for(AT_MOST_K, "Splice, ALM or SFS"),
+        "class_weight": class_weight,
+        "task": task,
+    }
+
     def __init__(
         self,
         n_features_to_select=10,
@@ -96,6 +127,7 @@ class TopKSelector(JointSelector):
         random_state=None,
         solver="auto",
         feature_weights=None,
+        class_weight=None,
         task="auto",
     ):
         self.n_features_to_select = n_features_to_select
@@ -107,6 +139,7 @@ class TopKSelector(JointSelector):
         self.random_state = random_state
         self.solver = solver
         self.feature_weights = feature_weights
+        self.class_weight = class_weight
         self.task = task
 
     def fit(self, X, y, sample_weight=None):
@@ -118,46 +151,30 @@ class TopKSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data, problem, k = self._prepared(X, y, sample_weight)
-        solution = solve_top_k(problem, self._solver(), self.n_init, self.polish, self._rng())
-        if not solution.converged:
-            warnings.warn(not_converged(solution), ConvergenceWarning, stacklevel=2)
+        data = self._data(X, y, sample_weight)
+        problem = self._problem(data)
+        solver = self._solver()
+        solution = solve_top_k(problem, solver, self.n_init, self.polish, self._rng())
+        say_how_it_ended(solution)
         self._say_if_nothing_helps(problem, solution)
-        self._set_rows(data, solution, self._chosen(problem, solution, k))
+        self._set_fitted(data, problem, solution)
         return self
 
-    def problem_and_solver(self, X, y, sample_weight=None) -> tuple[PenalisedProblem, Solver]:
+    def problem_and_solver(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        _, problem, _ = self._prepared(X, y, sample_weight)
-        solver = self._solver()
-        return problem, Splice() if solver is None else solver
+        return self._problem(self._data(X, y, sample_weight)), self._solver()
 
-    def _prepared(self, X, y, sample_weight) -> tuple[Data, PenalisedProblem, int]:
-        self._check_search()
-        data = self._data(X, y, sample_weight)
-        k = check_k(self.n_features_to_select, data.factors)
-        if k is None:
-            raise TypeError(
-                "Expected n_features_to_select to be an integer, got None; "
-                f"pass a number from 1 to {data.factors.size}."
-            )
-        return data, self._problem(data, k), k
+    def _solver(self) -> Solver:
+        return self.solver if isinstance(self.solver, Solver) else Splice()
 
-    def _problem(self, data: Data, k: int) -> PenalisedProblem:
+    def _problem(self, data: Data) -> PenalisedProblem:
         """At most k rows, those always in included: they are free in the problem itself."""
+        k = check_k(self.n_features_to_select, data.factors)
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
-        return PenalisedProblem.build(
-            data.design, data.target.Y, loss, cast(Any, penalty), self.fit_intercept
-        )
-
-    def _check_search(self) -> None:
-        if not isinstance(self.n_init, Integral) or isinstance(self.n_init, bool):
-            raise TypeError(f"Expected n_init to be an integer >= 0, got n_init={self.n_init!r}.")
-        if self.n_init < 0:
-            raise ValueError(f"Expected n_init >= 0, got n_init={self.n_init!r}.")
-        if not isinstance(self.polish, bool | np.bool_):
-            raise TypeError(f"Expected polish to be True or False, got polish={self.polish!r}.")
+        return PenalisedProblem.build(data.design, data.target.Y, loss, penalty, self.fit_intercept)
 
     def _rng(self) -> np.random.Generator:
         if self.random_state is None or isinstance(self.random_state, Integral):
@@ -165,25 +182,28 @@ class TopKSelector(JointSelector):
         drawn = check_random_state(self.random_state).randint(2**31)
         return np.random.default_rng(drawn)
 
-    def _chosen(self, problem: PenalisedProblem, solution: Solution, k: int) -> np.ndarray:
-        """Exactly k: nonzero rows and those always in, then the first that may be selected."""
-        d = len(solution.W)
-        excluded = problem.penalty.excluded(problem.n_rows)[:d]
-        eligible = (problem.sample_curvatures[:d] > 0) & ~excluded
-        support = np.zeros(d, dtype=bool)
-        support[solution.rows] = True
-        support |= problem.penalty.free(problem.n_rows)[:d] & eligible
-        missing = k - int(support.sum())
-        if missing > 0:
-            others = np.flatnonzero(eligible & ~support)[:missing]
-            support[others] = True
-            self._say_missing(k, int(support.sum()), others.size)
-        return support
+    def _set_fitted(self, data: Data, problem: PenalisedProblem, solution: Solution) -> None:
+        always = data.factors == 0
+        k = problem.limit + int(np.sum(always))
+        scores = row_norms(solution.W)
+        order = best_first(scores, problem.entering(solution.W, solution.intercept))
+        support = exactly_k(order, always, problem.may_enter, k)
+        self._set_rows(data, solution, order, support)
+        found = int(np.sum(support))
+        filled = int(np.sum(support & ~always & (scores == 0)))
+        if found < k:
+            say_fewer_than(k, found, stacklevel=3)
+        elif filled:
+            warnings.warn(
+                f"{k - filled} features fit as well as {k}: the others depend on them or nothing "
+                f"is left to explain. The {filled} missing ones are the next of ranking_; lower k.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _say_if_nothing_helps(self, problem: PenalisedProblem, solution: Solution) -> None:
         null = problem.objective(problem.null_point)
-        chosen = problem.limit
-        if solution.objective < null * (1 - 1e-7) or chosen == 0:
+        if solution.objective < null * (1 - 1e-7) or problem.limit == 0:
             return
         warnings.warn(
             f"No feature lowers the loss below that of a constant ({null:.4g}); the selection "
@@ -191,17 +211,3 @@ class TopKSelector(JointSelector):
             UserWarning,
             stacklevel=3,
         )
-
-    @staticmethod
-    def _say_missing(k: int, found: int, filled: int) -> None:
-        if found < k:
-            message = (
-                f"Expected {k} features, got {found}: the other columns of X are constant "
-                "or excluded."
-            )
-        else:
-            message = (
-                f"{k - filled} features fit as well as {k}: the others depend on them or nothing "
-                f"is left to explain. The {filled} missing ones are the first of X; lower k."
-            )
-        warnings.warn(message, UserWarning, stacklevel=4)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..designs import as_design
-from ..inputs import check_number
 from ..losses import HingeLoss, MarginLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
@@ -13,9 +14,8 @@ from ..results import Solution
 from ..solvers.loop import run
 from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import ReweightedSVM
-from .kernel_expansion import KernelExpansion
-from .kernels import check_kernel
-from .margin import check_norm, check_run
+from .kernel_expansion import EXPANSION_CHECKS, KernelExpansion
+from .parameters import number, optional
 
 
 class ZeroNormKernelSVC(KernelExpansion):
@@ -61,6 +61,12 @@ class ZeroNormKernelSVC(KernelExpansion):
     n_iter_, classes_, n_features_in_, feature_names_in_
     """
 
+    _checks: ClassVar = {
+        **EXPANSION_CHECKS,
+        "C": number(0.0, low_open=True),
+        "refit_C": optional(number(0.0, low_open=True)),
+    }
+
     def __init__(
         self,
         C=1.0,
@@ -87,14 +93,6 @@ class ZeroNormKernelSVC(KernelExpansion):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-
-    def _check(self) -> None:
-        check_number("C", self.C, 0.0, np.inf, low_open=True)
-        check_norm(self.norm)
-        check_run(self.tol, self.max_iter)
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.refit_C is not None:
-            check_number("refit_C", self.refit_C, 0.0, np.inf, low_open=True)
 
     def _loss(self, weights: np.ndarray) -> tuple[MarginLoss, float]:
         return HingeLoss(weights), float(self.C)

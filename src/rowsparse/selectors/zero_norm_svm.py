@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from ..inputs import check_number
 from ..losses import HingeLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
@@ -12,8 +13,9 @@ from ..results import Solution
 from ..solvers.loop import run
 from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.svm import ReweightedSVM
-from .data import Data
-from .margin import MarginClassifier, check_norm, check_run
+from .base import Data
+from .margin import LINEAR_CHECKS, MarginClassifier
+from .parameters import infinity_or, number, one_of
 
 
 class ZeroNormSVC(MarginClassifier):
@@ -79,6 +81,13 @@ class ZeroNormSVC(MarginClassifier):
     4
     """
 
+    _checks: ClassVar = {
+        **LINEAR_CHECKS,
+        "C": number(0.0, low_open=True),
+        "norm": infinity_or(number(0.0, 2.0)),
+        "multi_class": one_of("joint", "ovr"),
+    }
+
     def __init__(
         self,
         n_features_to_select=None,
@@ -101,16 +110,6 @@ class ZeroNormSVC(MarginClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.feature_weights = feature_weights
-
-    def _check(self) -> None:
-        check_number("C", self.C, 0.0, np.inf, low_open=True)
-        check_norm(self.norm, largest=True)
-        check_run(self.tol, self.max_iter)
-        if self.multi_class not in ("joint", "ovr"):
-            raise ValueError(
-                "Expected multi_class to be 'joint' or 'ovr', "
-                f"got multi_class={self.multi_class!r}."
-            )
 
     def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
         joint = self.multi_class == "joint"

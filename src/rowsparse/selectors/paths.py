@@ -1,0 +1,131 @@
+"""Paths of a selector: its problem over a grid of alpha, of p, or of numbers of features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..inputs import check_integer, check_number
+from ..paths import alpha_path, path_over_k, penalty_path
+from ..problems.penalised import PenalisedProblem
+from ..results import Path
+from ..solvers.top_k.solve import top_k_path
+from .penalised import RowSelector
+from .top_k import TopKSelector
+
+
+def selection_path(
+    selector: RowSelector | TopKSelector,
+    X: Any,
+    y: Any,
+    *,
+    alphas: Iterable[float] | None = None,
+    n_alphas: int = 50,
+    alpha_min_ratio: float = 1e-2,
+    ks: Iterable[int] | None = None,
+    sample_weight: Any = None,
+) -> Path:
+    """The solutions of a selector's problem along decreasing alphas.
+
+    Without ``alphas`` the grid is geometric from alpha_max to ``alpha_min_ratio`` times it. With
+    ``ks`` the path has one solution per k instead: the largest alpha found with at least k rows.
+    The solver's time limit is for the whole path.
+    """
+    if not isinstance(selector, RowSelector | TopKSelector):
+        raise TypeError(
+            "Expected an L2pSelector, an LpInfSelector or a TopKSelector, which have a path, "
+            f"got {type(selector).__name__}; fit that one for every value of its parameter."
+        )
+    if isinstance(selector, TopKSelector):
+        if ks is None:
+            raise ValueError("Expected ks, the numbers of features: a constraint has no alpha.")
+        return _path_of_constraint(selector, X, y, sample_weight, ks)
+    problem, solver = selector.problem_and_solver(X, y, sample_weight)
+    if ks is None:
+        grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
+        return alpha_path(problem, solver, grid, selector.init)
+    return path_over_k(problem, solver, _checked_ks(ks, problem), selector.init)
+
+
+def power_path(
+    selector: RowSelector,
+    X: Any,
+    y: Any,
+    *,
+    powers: Iterable[float] = (1.0, 0.75, 0.5, 0.25, 0.1),
+    fraction: float = 0.1,
+    sample_weight: Any = None,
+) -> Path:
+    """The solutions of a selector's problem along falling p, each continued from the one before.
+
+    From p = 1, where the solution is global, this follows one minimum into the non-convex
+    problems; the selector's own p is not used. alpha is the selector's for every p, or where that
+    is None, ``fraction`` of the alpha_max of each p.
+    """
+    if not isinstance(selector, RowSelector):
+        raise TypeError(
+            "Expected an L2pSelector or an LpInfSelector, whose penalty has a power p, "
+            f"got {type(selector).__name__}."
+        )
+    grid = np.sort(np.asarray(list(powers), dtype=float))[::-1]
+    if not grid.size or not (np.isfinite(grid).all() and grid[0] <= 1 and grid[-1] >= 0):
+        raise ValueError(f"Expected powers between 0 and 1, got {powers!r}.")
+    check_number("fraction", fraction, 0.0, 1.0, low_open=True)
+    problem, solver = selector.problem_and_solver(X, y, sample_weight)
+    alpha = 1.0 if selector.alpha is None else selector.alpha
+    penalty = selector._penalty(alpha, problem.penalty.factors)
+    penalties = [replace(penalty, p=float(p)) for p in grid]
+    share = fraction if selector.alpha is None else None
+    path = penalty_path(problem, solver, penalties, share)
+    return replace(path, powers=grid[: len(path)])
+
+
+def _checked_ks(ks: Iterable[int], problem: PenalisedProblem) -> list[int]:
+    n_features = problem.n_rows - problem.has_constant
+    wanted = sorted({check_integer("every one of ks", k, 0) for k in ks})
+    if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
+        raise ValueError(
+            f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
+        )
+    return wanted
+
+
+def _path_of_constraint(
+    selector: TopKSelector, X: Any, y: Any, sample_weight: Any, ks: Iterable[int]
+) -> Path:
+    """Every k from its neighbours. Features that are always in count."""
+    problem, solver = selector.problem_and_solver(X, y, sample_weight)
+    ks = _checked_ks(ks, problem)
+    always = int(np.sum(problem.penalty.free(problem.n_rows))) - problem.has_constant
+    if ks[0] <= always and always:
+        raise ValueError(
+            f"Expected ks above {always}, the number of features always in, got {ks[0]}."
+        )
+    solutions = top_k_path(
+        problem, [k - always for k in ks], solver, selector.n_init, selector.polish, selector._rng()
+    )
+    found = np.array(ks[: len(solutions)])
+    return Path(np.full(found.size, np.nan), tuple(solutions), ks=found)
+
+
+def _grid(
+    problem: PenalisedProblem,
+    alphas: Iterable[float] | None,
+    n_alphas: int,
+    alpha_min_ratio: float,
+) -> np.ndarray:
+    if alphas is not None:
+        grid = np.sort(np.asarray(list(alphas), dtype=float))[::-1]
+        if not grid.size or not np.isfinite(grid).all() or grid[-1] < 0:
+            raise ValueError(f"Expected alphas that are finite and >= 0, got {alphas!r}.")
+        return grid
+    if n_alphas < 1 or not 0 < alpha_min_ratio < 1:
+        raise ValueError(
+            "Expected n_alphas >= 1 and 0 < alpha_min_ratio < 1, "
+            f"got n_alphas={n_alphas!r} and alpha_min_ratio={alpha_min_ratio!r}."
+        )
+    top = problem.alpha_max()
+    return np.geomspace(top, top * alpha_min_ratio, n_alphas)

@@ -1,0 +1,354 @@
+"""Selectors by a penalty on the rows of W: the l2,r / l2,p family and the l_{p,inf} operator."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..inputs import check_k
+from ..losses import ResidualLoss
+from ..numerics.rows import row_norms
+from ..paths import path_to_k
+from ..penalties import L2p, LpInf
+from ..penalties.power import PowerPenalty
+from ..problems.base import PENALTY
+from ..problems.penalised import PenalisedProblem
+from ..results import Path, Solution
+from ..solvers import Solver, choose, solve
+from .base import (
+    Data,
+    JointSelector,
+    best_first,
+    exactly_k,
+    say_fewer_than,
+    say_how_it_ended,
+)
+from .parameters import (
+    class_weight,
+    count,
+    init_from,
+    number,
+    optional,
+    solver_for,
+    task,
+    true_or_false,
+)
+
+DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
+
+COMMON_CHECKS = {
+    "n_features_to_select": optional(count),
+    "alpha": optional(number(0.0)),
+    "p": number(0.0, 1.0),
+    "fit_intercept": true_or_false,
+    "standardize": true_or_false,
+    "solver": solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
+    "class_weight": class_weight,
+    "task": task,
+}
+
+
+class RowSelector(JointSelector):
+    """Selects the features whose rows of W a penalised problem leaves nonzero.
+
+    Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
+    """
+
+    n_features_to_select: int | float | None
+    alpha: float | None
+    init: Any
+    solver: Any
+
+    @abstractmethod
+    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
+        """The loss of this selector, given weights of mean one."""
+
+    @abstractmethod
+    def _penalty(self, alpha: float, factors: np.ndarray | None) -> PowerPenalty:
+        """The penalty of this selector at a strength, given the features' factors."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Solve the problem and keep the selected features.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
+        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
+        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
+        """
+        data = self._data(X, y, sample_weight)
+        k = None
+        if self.n_features_to_select is not None:
+            k = check_k(self.n_features_to_select, data.factors)
+        problem = self._problem(data)
+        alpha, solution, path = self._solve(problem, k)
+        say_how_it_ended(solution)
+        self._set_fitted(data, problem.with_alpha(alpha), solution, k, path)
+        return self
+
+    def problem_and_solver(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[PenalisedProblem, Solver]:
+        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
+        problem = self._problem(self._data(X, y, sample_weight))
+        return problem, self._solver(problem)
+
+    def _solver(self, problem: PenalisedProblem) -> Solver:
+        return self.solver if isinstance(self.solver, Solver) else choose(problem)[0]
+
+    def _problem(self, data: Data) -> PenalisedProblem:
+        penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
+        shape = (data.design.shape[1], data.target.Y.shape[1])
+        if not isinstance(self.init, str) and np.shape(self.init) != shape:
+            raise ValueError(
+                f"Expected init as an array of shape {shape} (features × outputs), "
+                f"got {np.shape(self.init)}."
+            )
+        loss = self._loss(data.weights)
+        return PenalisedProblem.build(data.design, data.target.Y, loss, penalty, self.fit_intercept)
+
+    def _solve(
+        self, problem: PenalisedProblem, k: int | None
+    ) -> tuple[float, Solution, Path | None]:
+        solver = self._solver(problem)
+        if self.alpha is None and k is not None:
+            return path_to_k(problem, solver, k, self.init)
+        alpha = self.alpha
+        if alpha is None:
+            alpha = DEFAULT_FRACTION * problem.alpha_max()
+        return alpha, solve(problem.with_alpha(alpha), solver, self.init), None
+
+    def _set_fitted(
+        self,
+        data: Data,
+        problem: PenalisedProblem,
+        solution: Solution,
+        k: int | None,
+        path: Path | None,
+    ) -> None:
+        scores = row_norms(solution.W)
+        order = best_first(scores, problem.entering(solution.W, solution.intercept))
+        if k is None:
+            support = scores > 0
+        else:
+            support = exactly_k(order, data.factors == 0, problem.may_enter, k)
+        self._set_rows(data, solution, order, support)
+        self.alpha_ = float(problem.penalty.alpha)
+        self.entered_alpha_ = np.full(scores.size, np.nan) if path is None else path.entered
+        self._say_what_is_missing(k)
+
+    def _say_what_is_missing(self, k: int | None) -> None:
+        found = int(np.count_nonzero(self.support_))
+        used = int(np.count_nonzero(self.scores_[self.support_]))
+        if k is None:
+            if not found:
+                warnings.warn(
+                    f"No feature was selected at alpha={self.alpha_:g}; "
+                    "lower alpha or set n_features_to_select.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        elif found < k:
+            say_fewer_than(k, found, stacklevel=4)
+        elif used < k:
+            warnings.warn(
+                f"Only {used} rows are nonzero at alpha={self.alpha_:g}; the other features up to "
+                f"{k} are those that would enter next. Lower alpha or k.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+class L2pSelector(RowSelector):
+    r"""Select features by a robust l2,r loss and an l2,p penalty on the rows of W.
+
+    Minimises, on the standardised columns of X,
+
+        1/(r n) sum_i s_i |x_i'W + b - y_i|_2**r  +  alpha sum_j f_j |w_j|_2**p
+
+    with sample weights s of mean one and feature weights f. At r = 2, p = 1 this is scikit-learn's
+    ``MultiTaskLasso`` at the same alpha. A feature is selected if its row of W is not zero.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, optional
+        Keep exactly this many, or this fraction of all: the rows of largest norm.
+    alpha : float >= 0, optional
+        Strength of the penalty. None with ``n_features_to_select=k``: alpha is lowered until at
+        least k rows are nonzero. None alone: a tenth of the smallest alpha that selects nothing.
+    p : float in [0, 1]
+        Order of the penalty; smaller is sparser and less biased, below 1 it is not convex.
+    r : float in (0, 2]
+        Order of the loss; smaller is more robust to outlying samples.
+    fit_intercept : bool
+        Fit an unpenalised intercept.
+    standardize : bool
+        Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
+    init : {"best", "zero", "irls", "convex"} or array of shape (n_features, n_outputs)
+        Where to start when the problem is not convex; "best" tries all and keeps the lowest.
+    solver : "auto" or an object from ``rowsparse.solvers``
+        ``BlockDescent`` (which "auto" is), ``IRLS`` or ``ProximalGradient``, each with ``tol``,
+        ``max_iter``, ``time_limit`` and ``callback``.
+    feature_weights : array, Series or mapping from names, optional
+        Factor on each feature's penalty: 0 = always in, infinity = never.
+    class_weight : None, "balanced" or mapping from class to weight
+        A factor on the weights of a class's samples.
+    task : {"auto", "classification", "regression"}
+        How to read y. "auto" follows scikit-learn's ``type_of_target``, for which whole numbers
+        are class labels, unless there are many and they rarely repeat: see ``rowsparse.targets``.
+
+    Attributes
+    ----------
+    coef_ : array (n_outputs, n_features), intercept_ : array (n_outputs,)
+        Of the fit at ``alpha_``; two classes have one output, positive for ``classes_[1]``.
+    scores_ : array (n_features,)
+        Row norms of W in the standardised scale.
+    ranking_ : array (n_features,), 1 = best
+        Nonzero rows by their norm, the others by the alpha at which they would leave zero if all
+        else stayed; ties broken by index.
+    support_ : boolean array (n_features,)
+    alpha_ : float
+    solution_ : rowsparse.results.Solution, with the certificate
+        After a path in alpha ``n_iter`` and ``seconds`` are of the whole path.
+    n_iter_, n_features_in_, feature_names_in_, classes_ (where y has classes)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from rowsparse import L2pSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> L2pSelector(3).fit(X, y).get_feature_names_out().tolist()
+    ['flavanoids', 'color_intensity', 'proline']
+    """
+
+    _checks: ClassVar = {
+        **COMMON_CHECKS,
+        "r": number(0.0, 2.0, low_open=True),
+        "init": init_from(L2p.starts),
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        alpha=None,
+        p=0.5,
+        r=2.0,
+        fit_intercept=True,
+        standardize=True,
+        init="best",
+        solver="auto",
+        feature_weights=None,
+        class_weight=None,
+        task="auto",
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.p = p
+        self.r = r
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.init = init
+        self.solver = solver
+        self.feature_weights = feature_weights
+        self.class_weight = class_weight
+        self.task = task
+
+    @classmethod
+    def mtfs(cls, n_features_to_select=None, **parameters: Any) -> L2pSelector:
+        """Multi-task feature selection (Obozinski 2006, Argyriou 2007): r = 2, p = 1."""
+        return cls(n_features_to_select, r=2.0, p=1.0, **parameters)
+
+    @classmethod
+    def rfs(cls, n_features_to_select=None, **parameters: Any) -> L2pSelector:
+        """Robust feature selection (Nie et al. 2010): r = p = 1."""
+        return cls(n_features_to_select, r=1.0, p=1.0, **parameters)
+
+    @classmethod
+    def erfs(cls, n_features_to_select=None, p=0.5, **parameters: Any) -> L2pSelector:
+        """Extended RFS, the l2,p method (Wang & Chen 2013): r = p."""
+        return cls(n_features_to_select, r=p, p=p, **parameters)
+
+    @classmethod
+    def rk1u(cls, n_features_to_select=None, p=0.5, **parameters: Any) -> L2pSelector:
+        """RK1U (Zhang et al. 2014): r = 2, any p."""
+        return cls(n_features_to_select, r=2.0, p=p, **parameters)
+
+    @classmethod
+    def gsr(cls, n_features_to_select=None, r=1.0, p=0.5, **parameters: Any) -> L2pSelector:
+        """General sparsity-regularised selection (Peng & Fan 2017): any r, any p."""
+        return cls(n_features_to_select, r=r, p=p, **parameters)
+
+    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
+        return ResidualLoss(float(self.r), sample_weight)
+
+    def _penalty(self, alpha: float, factors: np.ndarray | None) -> L2p:
+        return L2p(float(alpha), factors, p=float(self.p))
+
+
+class LpInfSelector(RowSelector):
+    r"""Select features by squared loss and an l_{p,inf} penalty on the rows of W (Kong & Ding).
+
+    Minimises, on the standardised columns of X,
+
+        1/(2n) sum_i s_i |x_i'W + b - y_i|_2**2  +  alpha sum_j f_j (max_k |W_jk|)**p
+
+    with sample weights s of mean one and feature weights f. A row pays only for its largest
+    coefficient, so a selected feature may serve all outputs at once for the price of one. With one
+    output (numbers, or two classes) this is ``L2pSelector`` with r = 2.
+
+    Parameters
+    ----------
+    init : {"best", "zero", "ridge", "convex"} or array of shape (n_features, n_outputs)
+        Where to start when the problem is not convex: from zero, from ridge regression, or from
+        the solution at p = 1 continued down in p; "best" tries all and keeps the lowest.
+    solver : "auto" or an object from ``rowsparse.solvers``
+        ``BlockDescent`` (which "auto" is) or ``ProximalGradient``.
+    others : as in ``L2pSelector``, which has ``r`` besides.
+
+    Attributes are those of ``L2pSelector``; ``scores_`` are Euclidean row norms.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from rowsparse import LpInfSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> LpInfSelector(3).fit(X, y).get_feature_names_out().tolist()
+    ['flavanoids', 'color_intensity', 'proline']
+    """
+
+    _checks: ClassVar = {**COMMON_CHECKS, "init": init_from(LpInf.starts)}
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        alpha=None,
+        p=0.5,
+        fit_intercept=True,
+        standardize=True,
+        init="best",
+        solver="auto",
+        feature_weights=None,
+        class_weight=None,
+        task="auto",
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.p = p
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.init = init
+        self.solver = solver
+        self.feature_weights = feature_weights
+        self.class_weight = class_weight
+        self.task = task
+
+    def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
+        return ResidualLoss(2.0, sample_weight)
+
+    def _penalty(self, alpha: float, factors: np.ndarray | None) -> LpInf:
+        return LpInf(float(alpha), factors, p=float(self.p))
