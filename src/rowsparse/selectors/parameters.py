@@ -101,14 +101,12 @@ def true_or_false(name: str, value: Any) -> None:
 
 
 def count(name: str, value: Any) -> None:
-    """A number of features: an integer, or a fraction of them in (0, 1)."""
-    if is_integer(value):
-        if value < 1:
-            raise ValueError(f"Expected {name} from 1 to the number of columns of X, got {value}.")
-    elif not (isinstance(value, float | np.floating) and 0 < value < 1):
-        raise error_of(isinstance(value, float))(
-            f"Expected {name} to be an integer or a fraction between 0 and 1, got {value!r}; "
-            "pass a number from 1 to the number of columns of X."
+    """How many to select: an integer, or a fraction of all in (0, 1)."""
+    whole = is_integer(value)
+    share = isinstance(value, float | np.floating)
+    if not (whole and value >= 1) and not (share and 0 < value < 1):
+        raise error_of(whole or share)(
+            f"Expected {name} to be an integer >= 1 or a fraction between 0 and 1, got {value!r}."
         )
 
 
