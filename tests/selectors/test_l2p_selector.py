@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rowsparse
-from rowsparse import L2pSelector
+from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.solvers import BlockDescent
 
 # -- presets --------------------------------------------------------------------------------------
@@ -40,6 +40,7 @@ def test_defaults_are_the_documented_ones():
         "init": "best",
         "solver": "auto",
         "feature_weights": None,
+        "class_weight": None,
         "task": "auto",
     }
     assert L2pSelector().get_params() == expected
@@ -161,11 +162,35 @@ def test_scores_are_the_row_norms_in_the_standardised_scale(p):
 
 
 @pytest.mark.parametrize("params", [{"alpha": 0.05}, {"n_features_to_select": 3}])
-def test_ranking_sorts_by_score_and_then_by_index(params):
+def test_ranking_sorts_by_score_and_the_rest_by_what_they_explain_of_the_residual(params):
     X, y = labelled()
     selector = L2pSelector(**params).fit(X, y)
-    order = np.argsort(-selector.scores_, kind="stable")
+    standardised = (X - X.mean(axis=0)) / X.std(axis=0)
+    residual = signs(y) - selector.decision_function(X)
+    explains = np.linalg.norm(standardised.T @ residual, axis=1)
+    order = np.lexsort((-explains, -selector.scores_))
+    assert not selector.scores_.all()
     np.testing.assert_array_equal(selector.ranking_[order], np.arange(1, 9))
+
+
+def test_rows_that_did_not_enter_are_ranked_by_the_alpha_at_which_they_would():
+    """From alpha_max on nothing is in; just below, the first of the ranking is."""
+    X, Y = outputs()
+    weights = np.array([1.0, 4.0, 1.0, 1.0, 0.5, 1.0, 1.0, np.inf])
+    top = L2pSelector(p=1.0, feature_weights=weights).fit(X, Y).alpha_ * 10
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        nothing = L2pSelector(alpha=1.01 * top, p=1.0, feature_weights=weights).fit(X, Y)
+    first = L2pSelector(alpha=0.999 * top, p=1.0, feature_weights=weights).fit(X, Y)
+    assert np.flatnonzero(first.support_).tolist() == [np.argmin(nothing.ranking_)]
+    assert nothing.ranking_[7] == 8
+
+
+@pytest.mark.parametrize("make", [L2pSelector, LpInfSelector])
+def test_missing_rows_up_to_k_are_the_best_of_the_rest_and_not_the_first_columns(make):
+    X, y = labelled(n=200)
+    with pytest.warns(UserWarning, match=r"Only 0 rows are nonzero.*would enter next"):
+        selector = make(3, alpha=1e6).fit(X, y)
+    np.testing.assert_array_equal(np.flatnonzero(selector.support_), INFORMATIVE)
 
 
 @pytest.mark.parametrize("params", [{}, {"alpha": 0.05}, {"alpha": 0.5, "p": 1.0}])

@@ -41,6 +41,7 @@ def test_defaults_are_the_documented_ones():
         "init": "best",
         "solver": "auto",
         "feature_weights": None,
+        "class_weight": None,
         "task": "auto",
     }
     assert LpInfSelector().get_params() == expected
@@ -223,13 +224,13 @@ def test_path_in_alpha(p):
 @pytest.mark.parametrize("kind", [LpInfSelector, L2pSelector])
 def test_path_in_p_begins_at_the_convex_solution_and_is_certified(kind):
     X, y = labelled(n=50, d=20)
-    path = power_path(kind(0.05), X, y, powers=(0.25, 1.0, 0.5))
+    path = power_path(kind(alpha=0.05), X, y, powers=(0.25, 1.0, 0.5))
     np.testing.assert_array_equal(path.powers, [1.0, 0.5, 0.25])
     np.testing.assert_array_equal(path.alphas, [0.05] * 3)
     assert all(solution.converged for solution in path.solutions)
-    convex = kind(0.05, p=1.0).fit(X, y).solution_
+    convex = kind(alpha=0.05, p=1.0).fit(X, y).solution_
     assert path[0].objective == pytest.approx(convex.objective, rel=1e-8)
-    fitted = kind(0.05, p=0.25, init=path[2].W).fit(X, y).solution_
+    fitted = kind(alpha=0.05, p=0.25, init=path[2].W).fit(X, y).solution_
     assert path[2].objective == pytest.approx(fitted.objective, rel=1e-6)
 
 
