@@ -17,7 +17,7 @@ PACKAGE = Path(rowsparse.__file__).parent
 RANKS = {
     "numerics.svm": 0.5, "numerics": 0.0, "values": 0.0,
     "designs": 1.0, "losses": 1.0, "penalties": 1.0, "inputs": 1.0, "targets": 1.5,
-    "problems": 2.0, "results": 2.0, "filters": 2.5,
+    "results": 2.0, "problems": 2.1, "filters": 2.5,
     "solvers.penalised": 3.1, "solvers.top_k": 3.2, "solvers.margin": 3.1, "solvers": 3.0,
     "paths": 4.0, "selectors": 5.0, "": 6.0,
     "datasets": 7.0, "cli": 8.0,

@@ -24,7 +24,7 @@ from .solvers.penalised.starts import solve, solve_near
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
-ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
+ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT, Status.NOT_FINITE)
 
 Init = str | np.ndarray
 

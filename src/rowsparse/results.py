@@ -78,6 +78,7 @@ class Solution(ByValue):
     starts: dict[str, float] = field(default_factory=dict)  # objective reached from each start
     lower_bound: float | None = None  # no W allowed by the problem has a lower objective
     proof: str = ""  # what is known about the optimum, in words, and how
+    gradient: np.ndarray | None = None  # of the loss at W (features x outputs), where known
 
     @property
     def n_best_starts(self) -> int:
@@ -121,7 +122,7 @@ class Solution(ByValue):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
-        facts = {k: v for k, v in vars(self).items() if k not in ("W", "intercept")}
+        facts = {k: v for k, v in vars(self).items() if k not in ("W", "intercept", "gradient")}
         facts["history"] = [asdict(step) for step in self.history]
         _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
 

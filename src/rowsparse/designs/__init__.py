@@ -1,12 +1,11 @@
 """X, wherever it lives: dense, memory-mapped or sparse, standardised without a copy."""
 
-from .base import Design, NotFinite
+from .base import Design
 from .convert import as_design
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [
     "Design",
-    "NotFinite",
     "Restriction",
     "Standardized",
     "Subset",

@@ -15,10 +15,6 @@ import numpy as np
 OUTER_BLOCK_BYTES = 32 << 20
 
 
-class NotFinite(ValueError):
-    """X holds NaN, infinity or numbers whose squares overflow."""
-
-
 class Design(ABC):
     """X as an operator. Subclasses provide the abstract methods; the rest is derived."""
 
@@ -40,11 +36,6 @@ class Design(ABC):
     @abstractmethod
     def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
         """Column sums ``sum_i weights_i (x_ij - centers_j)**2``; centers default to zero."""
-
-    def products_check(self, n_outputs: int) -> bool:
-        """Whether the first ``rmatmul`` of so many columns looks for NaN and infinity on its way
-        through X, raises ``NotFinite`` if it meets any, and keeps the plain sums of squares."""
-        return False
 
     def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
         """``X_c' R`` for the named columns."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..numerics.passes import columns_times, combine_columns, gram, worth_own_gram, worth_own_pass
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
-from .base import OUTER_BLOCK_BYTES, Design, NotFinite
+from .base import OUTER_BLOCK_BYTES, Design
 
 _BLOCK_BYTES = 1 << 20  # temporary blocks stay inside the cache
 _WORTH_COMBINING = 10**6  # entries of the columns that a copy would hold
@@ -36,17 +36,13 @@ class DenseDesign(Design):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if not worth_own_pass(self.X, R.shape[1]):
             return _product(self.X.T, R)
-        if not self.products_check(R.shape[1]) or "_plain_squares" in self.__dict__:
+        if self.dtype != np.float64 or "_plain_squares" in self.__dict__:
             return columns_times(self.X, R)
+        # sums of squares cost little on the way, and a pass over a large X of their own later
         squares = np.empty(self.shape[1])
         product = columns_times(self.X, R, squares)
-        if not np.isfinite(squares).all():
-            raise NotFinite("Expected finite numbers in X whose squares are finite too.")
-        self._plain_squares = squares  # in place of what would be computed at first use
+        self._plain_squares = squares
         return product
-
-    def products_check(self, n_outputs: int) -> bool:
-        return self.dtype == np.float64 and worth_own_pass(self.X, n_outputs)
 
     def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
         if worth_own_pass(self.X, R.shape[1]):

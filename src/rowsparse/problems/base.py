@@ -30,6 +30,11 @@ class Evaluation(Protocol):
         """Of the loss that the violation belongs to."""
         ...
 
+    @property
+    def gradient(self) -> np.ndarray | None:
+        """Of that loss in W; None where it was not needed."""
+        ...
+
 
 class Problem(Protocol):
     """What is minimised over W, which has one row per feature and those of free columns below."""

@@ -26,6 +26,7 @@ class Certificate(ByValue):
     violation: float | None = None  # there is no such certificate for margin losses
     dual: np.ndarray | None = None  # n x c, signed: X'dual is the gradient of the penalty
     smoothing: float = 0.0
+    gradient: None = None  # of a hinge it says little
 
 
 @dataclass(frozen=True, eq=False)

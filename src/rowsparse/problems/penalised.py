@@ -14,6 +14,7 @@ from ..losses.residual import ResidualLoss
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
+from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
 
@@ -95,14 +96,18 @@ class PenalisedProblem(ByValue):
         rows = (self.sample_curvatures > 0) & ~self.penalty.excluded(self.n_rows)
         return rows[:-1] if self.has_constant else rows
 
-    def entering(self, features: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    def entering(self, solution: Solution) -> np.ndarray:
         """How nearly the zero row of every feature would leave zero, all others held: the alpha at
-        which it does, or under a constraint what it would change; see ``Penalty.entering``."""
-        W = np.vstack([features, intercept]) if self.has_constant else features
-        evaluation = self.evaluate(W)
-        h = self.loss.smoothed(evaluation.smoothing).residual_weights(evaluation.residual)
-        L = self.curvatures(self._capped(h))
-        return self.penalty.entering(evaluation.gradient, L)[: len(features)]
+        which it does, or under a constraint what it would change; see ``Penalty.entering``.
+
+        The curvatures are those of samples with residuals of typical size.
+        """
+        G = solution.gradient
+        if G is None:
+            W = np.vstack([solution.W, solution.intercept]) if self.has_constant else solution.W
+            G = self.evaluate(W).gradient[: len(solution.W)]
+        L = self.sample_curvatures[: len(G)] * self.residual_scale ** (self.loss.r - 2)
+        return self.penalty.take(np.arange(len(G))).entering(G, L)
 
     def with_penalty(self, penalty: Penalty) -> PenalisedProblem:
         """The same data under another penalty; what was computed about the data is kept."""
@@ -200,7 +205,7 @@ class PenalisedProblem(ByValue):
     @staticmethod
     def _clean_curvatures(L: np.ndarray) -> np.ndarray:
         # what rounding leaves of a constant column is no curvature
-        return np.where(L > 1e-20 * L.max(initial=0.0), L, 0.0)
+        return np.where(L <= 1e-20 * L.max(initial=0.0), 0.0, L)
 
     @cached_property
     def null_point(self) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from ..inputs import (
     refuse_strange_table,
 )
 from ..numerics.rows import row_norms
+from ..problems.penalised import PenalisedProblem
 from ..results import Solution
 from ..targets import (
     Target,
@@ -145,20 +147,19 @@ class Data:
         constant = design.constant_columns()
         means = np.zeros(d)
         scales = np.ones(d)
+        flat = constant
+        squares = np.ones(d)
         if selector.fit_intercept or selector.standardize:
-            centers = _finite(selector, samples.X, design.means(weights))
-            with np.errstate(over="ignore"):  # _finite says it in words
+            centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
+            with np.errstate(over="ignore"):  # said in words in the next line
                 squares = design.squares(weights, centers)
-            _finite(selector, samples.X, squares)
+            refuse_bad_numbers(selector, samples.X, squares)
             spread = np.sqrt(squares / n)
             flat = spread <= 10 * np.finfo(design.dtype).eps * np.abs(centers)
             if selector.standardize:
                 scales = np.where(constant | flat, 1.0, spread)
             if selector.fit_intercept:
                 means = centers
-        else:
-            squares = _finite(selector, samples.X, design.squares(weights))
-            flat = squares == 0
         factors = np.where(constant | flat, np.inf, samples.factors)
         if np.isinf(factors).all():
             raise ValueError(_nothing_to_select(squares[~constant]))
@@ -168,8 +169,24 @@ class Data:
         return cls(design, samples.target, s, mean_weight, means, scales, factors)
 
 
-def _finite(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
-    """Sums over the columns of X that are needed anyway: they tell NaN without a pass for it."""
+@contextmanager
+def explaining_bad_numbers(selector: Any, X: Any, problem: PenalisedProblem) -> Iterator[None]:
+    """Around a fit that may be the first to read all of X: NaN in it ends the fit, and its sums of
+    squares, which the fit has needed, tell without another pass."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (ValueError, np.linalg.LinAlgError):
+        refuse_bad_numbers(selector, X, problem.sample_curvatures)
+        raise
+    refuse_bad_numbers(selector, X, problem.sample_curvatures)
+
+
+def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
+    """Raise if sums over the columns of X, which are needed anyway, show NaN or too large numbers.
+
+    The one place where NaN in X is looked for.
+    """
     if np.isfinite(sums).all():
         return sums
     # scikit-learn's words about NaN and infinity; else single entries are finite

@@ -13,7 +13,7 @@ from ..losses import ResidualLoss
 from ..numerics.rows import row_norms
 from ..paths import path_to_k
 from ..penalties import L2p, LpInf
-from ..penalties.power import PowerPenalty
+from ..penalties.families import PowerPenalty
 from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
@@ -23,6 +23,8 @@ from .base import (
     JointSelector,
     best_first,
     exactly_k,
+    explaining_bad_numbers,
+    refuse_bad_numbers,
     say_fewer_than,
     say_how_it_ended,
 )
@@ -84,7 +86,8 @@ class RowSelector(JointSelector):
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
         problem = self._problem(data)
-        alpha, solution, path = self._solve(problem, k)
+        with explaining_bad_numbers(self, X, problem):
+            alpha, solution, path = self._solve(problem, k)
         say_how_it_ended(solution)
         self._set_fitted(data, problem.with_alpha(alpha), solution, k, path)
         return self
@@ -94,6 +97,7 @@ class RowSelector(JointSelector):
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
         problem = self._problem(self._data(X, y, sample_weight))
+        refuse_bad_numbers(self, X, problem.sample_curvatures)
         return problem, self._solver(problem)
 
     def _solver(self, problem: PenalisedProblem) -> Solver:
@@ -130,7 +134,7 @@ class RowSelector(JointSelector):
         path: Path | None,
     ) -> None:
         scores = row_norms(solution.W)
-        order = best_first(scores, problem.entering(solution.W, solution.intercept))
+        order = best_first(scores, problem.entering(solution))
         if k is None:
             support = scores > 0
         else:

@@ -23,6 +23,7 @@ from .base import (
     JointSelector,
     best_first,
     exactly_k,
+    refuse_bad_numbers,
     say_fewer_than,
     say_how_it_ended,
 )
@@ -153,6 +154,7 @@ class TopKSelector(JointSelector):
         """
         data = self._data(X, y, sample_weight)
         problem = self._problem(data)
+        refuse_bad_numbers(self, X, problem.sample_curvatures)
         solver = self._solver()
         solution = solve_top_k(problem, solver, self.n_init, self.polish, self._rng())
         say_how_it_ended(solution)
@@ -186,7 +188,7 @@ class TopKSelector(JointSelector):
         always = data.factors == 0
         k = problem.limit + int(np.sum(always))
         scores = row_norms(solution.W)
-        order = best_first(scores, problem.entering(solution.W, solution.intercept))
+        order = best_first(scores, problem.entering(solution))
         support = exactly_k(order, always, problem.may_enter, k)
         self._set_rows(data, solution, order, support)
         found = int(np.sum(support))

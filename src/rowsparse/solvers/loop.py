@@ -99,6 +99,8 @@ def certified(
     features, intercept = problem.split(W)
     steps = tuple(history)
     facts = {"gap": problem.duality_gap(W, evaluation), **more}
+    if evaluation.gradient is not None:
+        facts["gradient"] = problem.split(evaluation.gradient)[0]
     return Solution(
         W=features.copy(),
         intercept=intercept.copy(),
@@ -144,7 +146,8 @@ def _iterate(
 
 
 def _ended(state: State, deadline: Deadline) -> str | None:
-    if not np.isfinite(state.objective):
+    # NaN in a column that W does not use shows in the criterion alone
+    if not np.isfinite(state.objective) or np.isnan(state.criterion):
         return Status.NOT_FINITE
     if state.converged:
         return Status.CONVERGED

@@ -185,6 +185,7 @@ class Certificate:
     objective: float
     violation: float
     smoothing: float
+    gradient: None = None  # only that of few columns is at hand
 
 
 def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -> Certificate:
