@@ -124,18 +124,21 @@ class Solution(ByValue):
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
         facts = {k: v for k, v in vars(self).items() if k not in ("W", "intercept", "gradient")}
         facts["history"] = [asdict(step) for step in self.history]
-        _write_npz(file, facts=json.dumps(facts), W=self.W, intercept=self.intercept)
+        arrays = {"W": self.W, "intercept": self.intercept}
+        arrays["gradient"] = np.empty((0, 0)) if self.gradient is None else self.gradient
+        _write_npz(file, facts=json.dumps(facts), **arrays)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Solution:
         """Read what ``save`` wrote."""
-        arrays = _read_npz(file, ("facts", "W", "intercept"))
+        arrays = _read_npz(file, ("facts", "W", "intercept", "gradient"))
+        gradient = arrays["gradient"] if arrays["gradient"].size else None
         try:
             facts = json.loads(str(arrays["facts"]))
             if facts["status"] not in ADVICE:
                 raise ValueError(f"unknown status {facts['status']!r}")
             facts["history"] = tuple(Step(**step) for step in facts["history"])
-            return cls(W=arrays["W"], intercept=arrays["intercept"], **facts)
+            return cls(arrays["W"], arrays["intercept"], **facts, gradient=gradient)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"Expected a result saved by rowsparse, got {str(file)!r}, whose facts cannot be "

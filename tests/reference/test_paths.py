@@ -230,7 +230,7 @@ def test_a_solution_with_a_gap_and_a_solver_history_comes_back(tmp_path):
 
 def test_every_file_is_free_of_pickle(saved):
     with zipfile.ZipFile(saved) as archive:
-        assert set(archive.namelist()) == {"facts.npy", "W.npy", "intercept.npy"}
+        assert set(archive.namelist()) == {"facts.npy", "W.npy", "intercept.npy", "gradient.npy"}
     with np.load(saved, allow_pickle=False) as archive:
         json.loads(str(archive["facts"]))
 

@@ -205,7 +205,8 @@ class PenalisedProblem(ByValue):
     @staticmethod
     def _clean_curvatures(L: np.ndarray) -> np.ndarray:
         # what rounding leaves of a constant column is no curvature
-        return np.where(L <= 1e-20 * L.max(initial=0.0), 0.0, L)
+        tiny = np.isfinite(L) & (L <= 1e-20 * L.max(initial=0.0))
+        return np.where(tiny, 0.0, L)
 
     @cached_property
     def null_point(self) -> np.ndarray:

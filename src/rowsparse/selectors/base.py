@@ -177,9 +177,16 @@ def explaining_bad_numbers(selector: Any, X: Any, problem: PenalisedProblem) -> 
         with np.errstate(over="ignore", invalid="ignore"):
             yield
     except (ValueError, np.linalg.LinAlgError):
-        refuse_bad_numbers(selector, X, problem.sample_curvatures)
+        refuse_bad_squares(selector, X, problem)
         raise
-    refuse_bad_numbers(selector, X, problem.sample_curvatures)
+    refuse_bad_squares(selector, X, problem)
+
+
+def refuse_bad_squares(selector: Any, X: Any, problem: PenalisedProblem) -> None:
+    """The same by the sums of squares of a problem's columns, which may be too small as well."""
+    squares = refuse_bad_numbers(selector, X, problem.sample_curvatures)
+    if not squares.any():
+        raise ValueError(_nothing_to_select(squares))
 
 
 def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:

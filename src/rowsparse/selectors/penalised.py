@@ -24,7 +24,7 @@ from .base import (
     best_first,
     exactly_k,
     explaining_bad_numbers,
-    refuse_bad_numbers,
+    refuse_bad_squares,
     say_fewer_than,
     say_how_it_ended,
 )
@@ -97,7 +97,7 @@ class RowSelector(JointSelector):
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
         problem = self._problem(self._data(X, y, sample_weight))
-        refuse_bad_numbers(self, X, problem.sample_curvatures)
+        refuse_bad_squares(self, X, problem)
         return problem, self._solver(problem)
 
     def _solver(self, problem: PenalisedProblem) -> Solver:

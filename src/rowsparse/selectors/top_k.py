@@ -23,7 +23,7 @@ from .base import (
     JointSelector,
     best_first,
     exactly_k,
-    refuse_bad_numbers,
+    refuse_bad_squares,
     say_fewer_than,
     say_how_it_ended,
 )
@@ -154,7 +154,7 @@ class TopKSelector(JointSelector):
         """
         data = self._data(X, y, sample_weight)
         problem = self._problem(data)
-        refuse_bad_numbers(self, X, problem.sample_curvatures)
+        refuse_bad_squares(self, X, problem)
         solver = self._solver()
         solution = solve_top_k(problem, solver, self.n_init, self.polish, self._rng())
         say_how_it_ended(solution)

@@ -101,10 +101,8 @@ def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
     all of them, or where the gradient is known anyway.
     """
     n, d = problem.design.shape
-    # the part must hold 4000 samples, and ten per feature: fewer rank the features too badly
-    enough = n >= FRACTION * max(4000, 10 * d)
     simple = problem.convex and problem.loss.plain
-    if not simple or not enough or "null_gradient" in problem.__dict__:
+    if not simple or not _part_tells(n, d) or "null_gradient" in problem.__dict__:
         return None
     samples = _spread(n)
     gradient = problem.design.rmatmul_over(samples, problem.unexplained)
@@ -115,6 +113,11 @@ def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
     pulled = problem.penalty.dual_sizes(gradient) >= needed
     rows = np.flatnonzero(pulled | nonzero_rows(problem.null_point))
     return rows if rows.size <= np.sqrt(n) else None
+
+
+def _part_tells(n: int, d: int) -> bool:
+    """Whether a part holds 4000 samples, and ten per feature: fewer rank features too badly."""
+    return n >= FRACTION * max(4000, 10 * d)
 
 
 def _spread(n: int) -> list[slice]:
