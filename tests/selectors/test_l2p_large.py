@@ -135,7 +135,7 @@ def test_what_is_not_finite_is_refused_whoever_meets_it_first(bad, where):
 def test_numbers_whose_squares_overflow_are_refused_in_a_sentence():
     X, Y = tall_data()
     X[1477, 25] = 1e200
-    with pytest.raises(ValueError, match="sums of squares are finite.*rescale X"):
+    with pytest.raises(ValueError, match=r"sums of squares are finite.*rescale X"):
         fitted(X, Y)
 
 
