@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -30,12 +31,13 @@ def check_number(name: str, value: Any, low: float, high: float, low_open: bool 
     raise error_of(real)(f"Expected {name} {span}, got {name}={value!r}.")
 
 
-def check_integer(name: str, value: Any, low: int) -> int:
-    """An integer from ``low`` on."""
-    if is_integer(value) and value >= low:
+def check_integer(name: str, value: Any, low: int, high: float = np.inf, of: str = "") -> int:
+    """An integer from ``low`` on, up to ``high``, which is the number ``of`` something."""
+    if is_integer(value) and low <= value <= high:
         return int(value)
+    span = f">= {low}" if high == np.inf else f"from {low} to {high}"
     raise error_of(isinstance(value, Real) and not isinstance(value, bool))(
-        f"Expected {name} to be an integer >= {low}, got {name}={value!r}."
+        f"Expected {name} to be an integer {span}{of and f' ({of})'}, got {name}={value!r}."
     )
 
 
@@ -44,10 +46,19 @@ def error_of(right_type: bool) -> type[Exception]:
     return ValueError if right_type else TypeError
 
 
-def nearest(name: Any, known: Iterable[Any]) -> str:
-    """ " (did you mean …?)" where a known name looks like it, else nothing."""
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """ " Did you mean …?" where a known name looks like it, else nothing."""
     alike = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
-    return f" (did you mean {alike[0]!r}?)" if alike else ""
+    return f" Did you mean {alike[0]!r}?" if alike else ""
+
+
+def say_fewer_than(k: int, found: int, stacklevel: int) -> None:
+    """Warn that there are not k features to select."""
+    warnings.warn(
+        f"Expected {k} features, got {found}: the other columns of X are constant or excluded.",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def check_k(
@@ -149,8 +160,8 @@ def _weights_by_name(
     unknown = [name for name in by_name if name not in position]
     if unknown:
         raise ValueError(
-            f"Expected feature_weights for columns of X, got unknown names {unknown[:5]!r}"
-            f"{nearest(unknown[0], position)}."
+            f"Expected feature_weights for columns of X, got unknown names {unknown[:5]!r}."
+            f"{did_you_mean(unknown[0], position)}"
         )
     weights = np.ones(n_features)
     for name, weight in by_name.items():

@@ -106,6 +106,24 @@ def test_integer_target_can_be_called_numbers(tmp_path):
     assert record["features"][0]["name"] == "a"
 
 
+def test_whole_numbers_are_numbers_unless_the_task_says_otherwise(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "houses.csv"
+    rows = [
+        (f"{area:.4f}", f"{noise:.4f}", int(9000 * area)) for area, noise in rng.random((80, 2))
+    ]
+    path.write_text("\n".join(["area,noise,price", *(",".join(map(str, row)) for row in rows)]))
+    arguments = ("select", path, "--target", "price", "-k", 1)
+    result = rowsparse(*arguments)
+    assert result.stdout.splitlines()[0].split() == ["rank", "name", "score", "coef"]
+    assert "read as numbers" in result.stderr
+    record = json.loads(rowsparse(*arguments, "--task", "classification", "--json").stdout)
+    assert len(record["outputs"]) == len({row[2] for row in rows})
+    info = json.loads(rowsparse("datasets", "info", path, "--target", "price", "--json").stdout)
+    assert info["target"] == "numbers"
+    assert "counts" not in info
+
+
 def test_several_targets_share_their_features(tmp_path):
     X, Y, support = make_row_sparse(60, 8, 2, 2, random_state=1)
     path = tmp_path / "t.csv"

@@ -189,3 +189,16 @@ def test_the_parameter_score_is_not_mistaken_for_a_method():
     assert not hasattr(make_pipeline(selector), "score")
     with pytest.raises(AttributeError, match="get_params"):
         selector.score  # noqa: B018
+
+
+@pytest.mark.parametrize("name", filters.BY_NAME)
+def test_x_is_validated_once(name, monkeypatch):
+    X, y = toy.labelled()
+    X[:, 2] = 1.0  # a constant column is left out of what the filter sees
+    expected = ScoreSelector(name, 2).fit(X, y).scores_
+
+    def again(*_, **__):
+        raise AssertionError("the filter validates X again")
+
+    monkeypatch.setattr(filters.base, "check_X_y", again)
+    np.testing.assert_array_equal(ScoreSelector(name, 2).fit(X, y).scores_, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rowsparse.datasets.registry import (
     describe,
     load_any,
     load_dataset,
+    target_of,
 )
 
 datasets_app = typer.Typer(
@@ -99,13 +101,16 @@ def _facts(dataset: Dataset) -> dict[str, Any]:
 
 def _counts(dataset: Dataset) -> dict[str, int]:
     """Samples per class, or per label; nothing for numbers."""
-    kind = describe(dataset)
+    target = target_of(dataset)
+    labels: Sequence[Any] = target.output_names
+    if target.kind == "numbers":
+        return {}
+    if target.classes is None:
+        n_each = (target.Y > 0).sum(axis=0)
+    else:
+        n_each = np.bincount(target.codes)
+        labels = target.classes.tolist()
     names = dataset.target_names
-    if kind.endswith("labels"):
-        labels = names or tuple(str(k) for k in range(dataset.y.shape[1]))
-        return {label: int(n) for label, n in zip(labels, dataset.y.sum(axis=0), strict=True)}
-    if kind.endswith("classes"):
-        values, n_each = np.unique(dataset.y, return_counts=True)
-        labels = names if names and len(names) == len(values) else tuple(map(str, values))
-        return {label: int(n) for label, n in zip(labels, n_each, strict=True)}
-    return {}
+    if names and len(names) == len(labels):
+        labels = names
+    return {str(label): int(n) for label, n in zip(labels, n_each, strict=True)}

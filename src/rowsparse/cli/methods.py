@@ -15,8 +15,8 @@ from rowsparse import (
     TopKSelector,
     ZeroNormSVC,
 )
-from rowsparse.datasets.base import did_you_mean
 from rowsparse.filters import BY_NAME
+from rowsparse.inputs import did_you_mean
 from rowsparse.solvers import BlockDescent, Solver, Splice
 
 PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")

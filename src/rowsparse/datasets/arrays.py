@@ -19,13 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from rowsparse.datasets.base import (
-    Dataset,
-    DatasetError,
-    did_you_mean,
-    numbered_names,
-    shortened,
-)
+from rowsparse.datasets.base import Dataset, DatasetError, numbered_names, shortened
+from rowsparse.inputs import did_you_mean
 
 SPARSE_SUFFIX = ".X.npz"
 # Named arrays on disk, read one at a time and only when asked for.

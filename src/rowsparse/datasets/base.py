@@ -3,13 +3,14 @@ error a bad dataset gives."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+
+from rowsparse.inputs import did_you_mean
 
 Task = Literal["auto", "classification", "regression"]
 
@@ -66,12 +67,6 @@ class Dataset:
 def numbered_names(n_features: int, first: int = 0) -> tuple[str, ...]:
     """Names for features that came without any: x0, x1, … as scikit-learn writes them."""
     return tuple(f"x{j}" for j in range(first, first + n_features))
-
-
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """' Did you mean …?' with the nearest known name, or nothing."""
-    near = difflib.get_close_matches(wrong, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sklearn.datasets
 
 from rowsparse.datasets.arrays import SPARSE_SUFFIX
-from rowsparse.datasets.base import Dataset, DatasetError, Task, did_you_mean
+from rowsparse.datasets.base import Dataset, DatasetError, Task
 from rowsparse.datasets.files import load_file
+from rowsparse.inputs import did_you_mean
+from rowsparse.targets import Target, as_target
 
 FOLDER_VARIABLE = "ROWSPARSE_DATA"
 
@@ -75,14 +77,19 @@ def load_any(data: str, target: str | Sequence[str] | None = None) -> Dataset:
 
 def describe(dataset: Dataset) -> str:
     """What the target is, in a few words: '3 classes', '14 labels', '2 outputs', 'numbers'."""
-    y = dataset.y
-    if y.ndim == 2:
-        binary = np.isin(y, (0, 1)).all()
-        return f"{y.shape[1]} {'labels' if binary else 'outputs'}"
-    numbers = dataset.task == "regression" or (
-        y.dtype.kind == "f" and not np.array_equal(y, np.round(y))
-    )
-    return "numbers" if numbers else f"{len(np.unique(y))} classes"
+    target = target_of(dataset)
+    if target.classes is not None:
+        return f"{target.classes.size} classes"
+    if dataset.y.ndim == 1:
+        return "numbers"
+    return f"{dataset.y.shape[1]} {'labels' if target.kind == 'multilabel' else 'outputs'}"
+
+
+def target_of(dataset: Dataset) -> Target:
+    """The target as a selector reads it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it reads whole numbers as numbers
+        return as_target(dataset.y, dataset.task)
 
 
 def about(name: str) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inputs import check_number
+from ..inputs import check_integer, check_number, say_fewer_than
 from ..numerics.svm.solve import linear_weights
-from .base import Output, check_classes, check_count, check_how_many, say_too_few
+from .base import Output, check_classes, check_how_many
 
 NEGLIGIBLE = 1e-6  # of the largest factor: such a feature has been multiplied away
 
@@ -39,7 +39,7 @@ def arom(
     """
     table = check_classes(X, y, task, sample_weight, "arom")
     k = check_how_many(n_features_to_select, table)
-    check_count("max_iter", max_iter, 1, None)
+    check_integer("max_iter", max_iter, 1)
     check_number("C", C, 0.0, np.inf, low_open=True)
     usable = np.flatnonzero(table.varying)
     block = table.standardized().take(usable)
@@ -47,7 +47,8 @@ def arom(
     scores = np.zeros(table.shape[1])
     for output in table.outputs:
         scores[usable] += _rounds(block, output, costs, k, max_iter) / len(table.outputs)
-    say_too_few(k, usable.size, "constant")
+    if usable.size < k:
+        say_fewer_than(k, usable.size, stacklevel=2)
     return np.argsort(-scores, kind="stable")[: min(k, usable.size)], scores
 
 

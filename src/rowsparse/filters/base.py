@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_X_y
 
 from ..designs import Standardized, as_design
-from ..inputs import check_sample_weight
+from ..inputs import check_integer, check_sample_weight
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
@@ -80,19 +79,20 @@ def check_table(X, y, task: str = "auto", sample_weight=None) -> Table:
         ensure_min_samples=2,
         estimator="The filter",
     )
-    return table_of(X, y, task, check_sample_weight(sample_weight, X.shape[0]))
-
-
-def table_of(X, y, task: str, weights: np.ndarray | None) -> Table:
-    """The table of validated arrays."""
-    if weights is None:
-        weights = np.ones(X.shape[0])
-    elif not weights.all():
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    if weights is not None and not weights.all():
         there = weights > 0
         X = X[there]
         y = y[there]
         weights = weights[there]
-    return Table(X, _outputs(as_target(y, task)), weights, varying_columns(X))
+    return table_of(X, as_target(y, task), weights)
+
+
+def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
+    """The table of input that has been validated; no weight is zero."""
+    if weights is None:
+        weights = np.ones(X.shape[0])
+    return Table(X, _outputs(target), weights, varying_columns(X))
 
 
 def check_classes(X, y, task: str, sample_weight, name: str) -> Table:
@@ -158,26 +158,9 @@ def blocks(X, arrays: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
         yield columns, dense_block(X, columns)
 
 
-def check_count(name: str, value, low: int, high: int | None, why: str = "") -> int:
-    """An integer in a range."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if whole and value >= low and (high is None or value <= high):
-        return int(value)
-    span = f">= {low}" if high is None else f"from {low} to {high}"
-    error = ValueError if whole else TypeError
-    raise error(f"Expected {name} as an integer {span}{why}, got {name}={value!r}.")
-
-
-def check_how_many(value, table: Table) -> int:
+def check_how_many(value: Any, table: Table) -> int:
     """How many features to select: at most the columns of X."""
-    return check_count("n_features_to_select", value, 1, table.shape[1], " (the columns of X)")
-
-
-def say_too_few(k: int, found: int, why: str = "constant or excluded") -> None:
-    """Warn whoever called the filter that fewer than k columns can be selected."""
-    if found < k:
-        message = f"Expected {k} features, got {found}: the other columns of X are {why}."
-        warnings.warn(message, stacklevel=3)
+    return check_integer("n_features_to_select", value, 1, table.shape[1], "the columns of X")
 
 
 def check_choice(name: str, value, choices: tuple) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..inputs import check_integer
 from ..numerics.tables import CODE, supervised_cuts
-from .base import Output, Table, blocks, check_count
+from .base import Output, Table, blocks
 
 
 def check_bins(n_bins) -> None:
@@ -22,7 +23,7 @@ def check_bins(n_bins) -> None:
         raise ValueError(
             f"Expected n_bins as an integer >= 2, 'mdlp' or 'sigma', got n_bins={n_bins!r}."
         )
-    check_count("n_bins", n_bins, 2, np.iinfo(CODE).max, " (or 'mdlp' or 'sigma')")
+    check_integer("n_bins", n_bins, 2, np.iinfo(CODE).max, "or 'mdlp' or 'sigma'")
 
 
 def coded_blocks(

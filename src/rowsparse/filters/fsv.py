@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from ..inputs import check_number
-from .base import check_classes, check_count
+from ..inputs import check_integer, check_number
+from .base import check_classes
 
 
 def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, task="auto", sample_weight=None) -> np.ndarray:
@@ -39,7 +39,7 @@ def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, task="auto", sample_weight=No
     if lam == 1.0:
         raise ValueError("Expected lam below 1, got lam=1: the errors would not count.")
     check_number("alpha", alpha, 0.0, np.inf, low_open=True)
-    check_count("max_iter", max_iter, 1, None)
+    check_integer("max_iter", max_iter, 1)
     table = check_classes(X, y, task, sample_weight, "fsv")
     columns = np.flatnonzero(table.varying)
     block = table.standardized().take(columns)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from ..inputs import check_feature_weights
+from ..inputs import check_feature_weights, say_fewer_than
 from ..numerics import tables
 from ..numerics.threads import one_blas_thread
 from .base import (
@@ -25,7 +25,6 @@ from .base import (
     check_table,
     favour,
     logger,
-    say_too_few,
 )
 from .bins import as_labels, check_bins, coded_blocks
 from .fisher import f_of_table
@@ -80,7 +79,8 @@ def mrmr(
     factors = check_feature_weights(feature_weights, d, None)
     factors = np.where(table.varying, 1.0 if factors is None else factors, np.inf)
     usable = int(np.count_nonzero(np.isfinite(factors)))
-    say_too_few(k, usable)
+    if usable < k:
+        say_fewer_than(k, usable, stacklevel=2)
     k = min(k, usable)
     quotient = criterion.endswith("q")
     if criterion.startswith("mi"):

@@ -15,10 +15,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from ..inputs import check_number
+from ..inputs import check_integer, check_number
 from ..numerics import differences
 from ..numerics.threads import one_blas_thread
-from .base import BLOCK_BYTES, Output, Table, check_choice, check_count, check_table, logger
+from .base import BLOCK_BYTES, Output, Table, check_choice, check_table, logger
 from .columns import Columns, discrete_columns
 
 RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
@@ -77,13 +77,13 @@ def relieff(
     check_choice("metric", metric, ("manhattan", "euclidean"))
     check_choice("scaling", scaling, ("range", "none"))
     check_choice("priors", priors, ("empirical", "uniform", "inverse"))
-    k = check_count("n_neighbors", n_neighbors, 1, None)
+    k = check_integer("n_neighbors", n_neighbors, 1)
     influence = _influence(k, sigma)
     table = check_table(X, y, task, sample_weight)
     n, d = table.shape
     rows = np.arange(n)
     if n_samples is not None:
-        check_count("n_samples", n_samples, 1, n, " (the rows of X)")
+        check_integer("n_samples", n_samples, 1, n, "the rows of X")
         rows = np.sort(check_random_state(random_state).permutation(n)[:n_samples])
     columns = Columns(table, discrete_columns(table, discrete_features), scaling)
     compiled = differences.worth_compiling(rows.size * n * d)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..inputs import check_feature_weights, check_number
-from .base import Output, Table, check_how_many, check_table, favour, logger, say_too_few
+from ..inputs import check_feature_weights, check_number, say_fewer_than
+from .base import Output, Table, check_how_many, check_table, favour, logger
 
 
 def svm_rfe(
@@ -59,7 +59,8 @@ def svm_rfe(
         factors = np.ones(d)
     machine = _Machine(table, float(C))
     active = np.flatnonzero(table.varying & np.isfinite(factors))
-    say_too_few(k, active.size)
+    if active.size < k:
+        say_fewer_than(k, active.size, stacklevel=2)
     scores = np.zeros(d)
     rounds = 0
     while True:

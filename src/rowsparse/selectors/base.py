@@ -330,15 +330,6 @@ def exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: in
     return support
 
 
-def say_fewer_than(k: int, found: int, stacklevel: int) -> None:
-    """Warn that there are not k features to select."""
-    warnings.warn(
-        f"Expected {k} features, got {found}: the other columns of X are constant or excluded.",
-        UserWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
 def say_how_it_ended(solution: Solution, stacklevel: int = 3) -> None:
     """One warning if the tolerance was not met."""
     if solution.converged:

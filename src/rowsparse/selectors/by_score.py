@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..filters.base import varying_columns
-from ..inputs import check_k
-from .base import FeatureSelector, Samples, say_fewer_than
+from ..filters.base import table_of
+from ..inputs import check_k, say_fewer_than
+from .base import FeatureSelector, Samples
 from .parameters import check_parameters, class_weight, count, task
 from .score_functions import ScoreFunction
 
@@ -101,8 +101,8 @@ class ScoreSelector(FeatureSelector):
         check_parameters(self)
         samples = Samples.of(self, X, y, sample_weight)
         k = check_k(self.n_features_to_select, samples.factors)
-        X = samples.X
-        usable = np.flatnonzero(varying_columns(X) & np.isfinite(samples.factors))
+        table = table_of(samples.X, samples.target, samples.weights)
+        usable = np.flatnonzero(table.varying & np.isfinite(samples.factors))
         if usable.size == 0:
             raise ValueError(
                 "Expected some column of X that varies and may be selected, got only constant "
@@ -115,9 +115,10 @@ class ScoreSelector(FeatureSelector):
             "feature_weights": None if self.feature_weights is None else samples.factors[usable],
             "sample_weight": samples.weights,
         }
-        part = X if usable.size == X.shape[1] else X[:, usable]
-        order, scores = function(part, samples.y, supplied)
-        self._set_fitted(usable, order, scores, k, X.shape[1])
+        if usable.size < samples.factors.size:
+            table = table.take(usable)
+        order, scores = function(table, samples.y, supplied)
+        self._set_fitted(usable, order, scores, k, samples.factors.size)
         self._set_classes(samples.target.classes)
         return self
 

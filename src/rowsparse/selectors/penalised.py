@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..inputs import check_k
+from ..inputs import check_k, say_fewer_than
 from ..losses import ResidualLoss
 from ..numerics.rows import row_norms
 from ..paths import path_to_k
@@ -25,7 +25,6 @@ from .base import (
     exactly_k,
     explaining_bad_numbers,
     refuse_bad_squares,
-    say_fewer_than,
     say_how_it_ended,
 )
 from .parameters import (

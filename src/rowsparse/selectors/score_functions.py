@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..filters import BY_NAME
-from ..filters.base import favour
+from ..filters.base import Table, favour
 
 SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector
 
@@ -51,7 +51,7 @@ class ScoreFunction:
                 "task, feature_weights and n_features_to_select are parameters of ScoreSelector."
             )
 
-    def __call__(self, X, y, supplied: dict) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, table: Table, y, supplied: dict) -> tuple[np.ndarray, np.ndarray]:
         """The order of all columns, best first, and a score for each of them."""
         given = {name: value for name, value in supplied.items() if value is not None}
         weights = given.get("feature_weights")
@@ -61,8 +61,10 @@ class ScoreFunction:
                 f"sample_weight, got {self.function!r}."
             )
         used = {name: value for name, value in given.items() if name in self.takes}
-        answer = self.function(X, y, **used, **self.params)
-        order, scores = _read(answer, X.shape[1])
+        # Our filters take the checked table as it is: X is validated once.
+        ours = self.function in BY_NAME.values()
+        answer = self.function(table if ours else table.X, y, **used, **self.params)
+        order, scores = _read(answer, table.shape[1])
         aware = "feature_weights" in self.takes
         return _ranked(order, scores, None if aware else weights), scores
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..inputs import check_k
+from ..inputs import check_k, say_fewer_than
 from ..losses import ResidualLoss
 from ..numerics.rows import row_norms
 from ..penalties import Cardinality
@@ -24,7 +24,6 @@ from .base import (
     best_first,
     exactly_k,
     refuse_bad_squares,
-    say_fewer_than,
     say_how_it_ended,
 )
 from .parameters import (
