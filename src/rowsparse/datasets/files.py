@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,14 +44,6 @@ def _check_exists(path: Path) -> None:
         raise FileNotFoundError(f"{path}: expected a file, got nothing there; check the path.")
 
 
-def _read_csv(path: Path, targets: Sequence[str]) -> Dataset:
-    return read_delimited(path, targets, ",")
-
-
-def _read_tsv(path: Path, targets: Sequence[str]) -> Dataset:
-    return read_delimited(path, targets, "\t")
-
-
 def _read_npz(path: Path, targets: Sequence[str]) -> Dataset:
     if len(targets) > 1:
         raise DatasetError(
@@ -84,8 +77,8 @@ def _read_svmlight(path: Path, targets: Sequence[str]) -> Dataset:
 
 
 READERS: dict[str, Callable[[Path, Sequence[str]], Dataset]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_tsv,
+    ".csv": partial(read_delimited, delimiter=","),
+    ".tsv": partial(read_delimited, delimiter="\t"),
     ".parquet": read_parquet,
     ".npz": _read_npz,
     ".svmlight": _read_svmlight,

@@ -122,17 +122,12 @@ def _best_cut(values, classes, weights, a, b, left, right):
     right[:] = 0.0
     for i in range(a, b):
         right[classes[i]] += weights[i]
-    n, sum_right, k = 0.0, 0.0, 0
-    for count in right:
-        if count > 0.0:
-            n += count
-            sum_right += count * math.log(count)
-            k += 1
+    n, sum_right, k = _of_counts(right)
     if k < 2 or n <= 1.0:
         return -1
     whole = n * math.log(n) - sum_right
-    best, where, n_left, sum_left, k_left, k_right = whole, -1, 0.0, 0.0, 0, k
-    penalty = 0.0
+    best, where, penalty = whole, -1, 0.0
+    n_left, sum_left, k_left, k_right = 0.0, 0.0, 0, k
     for i in range(a, b - 1):
         c, w = classes[i], weights[i]
         if left[c] > 0.0:
@@ -158,9 +153,26 @@ def _best_cut(values, classes, weights, a, b, left, right):
             penalty = k_left * h_left / n_left + k_right * h_right / (n - n_left)
     if where < 0:
         return -1
-    choices = math.log(3.0**k - 2.0) if k < 30 else k * math.log(3.0)
-    cost = math.log(n - 1.0) + choices - k * whole / n + penalty
+    cost = math.log(n - 1.0) + _log_choices(k) - k * whole / n + penalty
     return where if whole - best > cost else -1
+
+
+def _of_counts(counts):
+    """Their sum, the sum of c log c, and how many are not zero."""
+    total, sum_log, positive = 0.0, 0.0, 0
+    for count in counts:
+        if count > 0.0:
+            total += count
+            sum_log += count * math.log(count)
+            positive += 1
+    return total, sum_log, positive
+
+
+def _log_choices(k):
+    """log(3**k - 2): which classes are on which side of a cut."""
+    if k < 30:
+        return math.log(3.0**k - 2.0)
+    return k * math.log(3.0)  # the same to the last digit, and no overflow
 
 
 _INFORMATION = LazyKernel(_information)
