@@ -39,15 +39,18 @@ class ByValue:
 
 
 def same_values(a: Any, b: Any) -> bool:
-    """Whether a and b are equal: arrays entry by entry, dataclasses of one type field by field."""
-    if a is b:
-        return True
+    """Whether a and b are equal: arrays entry by entry, dataclasses of one type field by field;
+    NaN, what some histories have to say, equals NaN."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
+        return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
     if is_dataclass(a):
         if type(a) is not type(b):
             return False
         mine = vars(a)
         others = vars(b)
         return all(same_values(mine[f.name], others[f.name]) for f in fields(a))
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same_values, a, b))
+    if isinstance(a, float) and isinstance(b, float) and np.isnan(a):
+        return bool(np.isnan(b))
     return bool(a == b)

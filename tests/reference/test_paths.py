@@ -7,9 +7,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from clock import Clock
 from conformance.problems import Case
 
 from rowsparse import L2pSelector
+from rowsparse import paths as paths_module
 from rowsparse import results as results_module
 from rowsparse.paths import path_to_k, selection_path
 from rowsparse.results import ADVICE, Path, Solution, Status
@@ -143,6 +145,53 @@ def test_ks_give_one_solution_each(p):
     assert len(found) == 3
     assert (found.n_rows >= [2, 3, 5]).all()
     assert (np.diff(found.alphas) <= 0).all()
+
+
+@pytest.fixture
+def solves(monkeypatch):
+    """Counts the solves of a walk."""
+    count = []
+
+    def counted(function):
+        def call(*args, **options):
+            count.append(args)
+            return function(*args, **options)
+
+        return call
+
+    for name in ("solve", "solve_near"):
+        monkeypatch.setattr(paths_module, name, counted(getattr(paths_module, name)))
+    return count
+
+
+@pytest.mark.parametrize(("p", "most"), [(1.0, 30), (0.5, 60)])
+def test_one_walk_serves_all_ks(p, most, solves):
+    """Alone, k = 1 … 15 make 124 solves at p = 1 and 201 at p = 0.5, and find the same."""
+    together = path(p, ks=range(1, 16))
+    np.testing.assert_array_equal(together.ks, np.arange(1, 16))
+    assert len(solves) <= most
+    problem, solver = selector(p).problem_and_solver(CASE.X, CASE.Y)
+    for k in (1, 4, 9, 15):
+        alpha, alone, _ = path_to_k(problem, solver, k)
+        assert together.alphas[k - 1] == pytest.approx(alpha, rel=1e-9)
+        assert together[k - 1].objective == pytest.approx(alone.objective, rel=1e-8)
+
+
+def test_the_time_limit_is_for_all_ks_together(monkeypatch):
+    clock = Clock.installed(monkeypatch)
+    solver = BlockDescent(tol=1e-14, time_limit=0.2)
+    found = selection_path(selector(0.5, solver=solver), CASE.X, CASE.Y, ks=range(1, 16))
+    assert 0.2 <= clock.now < 0.3
+    assert len(found.ks) == len(found) < 15
+    assert found[-1].status == Status.TIME_LIMIT
+
+
+def test_a_fit_down_to_k_tells_the_iterations_and_seconds_of_the_whole_way():
+    fitted = selector(0.5, n_features_to_select=4).fit(CASE.X, CASE.Y)
+    problem, solver = selector(0.5).problem_and_solver(CASE.X, CASE.Y)
+    alone = solve(problem.with_alpha(fitted.alpha_), solver, "zero")
+    assert fitted.solution_.n_iter > alone.n_iter
+    assert fitted.n_iter_ == fitted.solution_.n_iter
 
 
 @pytest.mark.parametrize("ks", [[], [0], [16]])
@@ -359,6 +408,24 @@ def test_a_solution_prints_its_certificate(solution):
     assert "converged" in text
     assert f"{solution.rows.size} of 15 rows" in text
     assert "gap" in str(run(BlockDescent(), CASE.problem))
+
+
+def test_results_are_equal_by_value(solution, saved):
+    again = Solution.load(saved)
+    assert again == solution
+    assert replace(again, W=again.W + 1.0) != solution
+    assert again != replace(again, status=Status.STALLED)
+    assert again != "a solution"
+    both = Path(np.array([1.0, 0.5]), (solution, again))
+    assert both == Path(np.array([1.0, 0.5]), (again, solution))
+    assert both != Path(np.array([1.0, 0.6]), (again, solution))
+
+
+def test_results_are_shown_in_a_line(solution):
+    assert len(repr(solution)) < 200
+    assert repr(path(n_alphas=5)).startswith("<Path of 5 solutions, alpha from ")
+    assert repr(path(ks=[2, 3])).startswith("<Path of 2 solutions, k from 2 to 3, 2 to 3 nonzero")
+    assert repr(Path(np.array([]), ())) == "<Path, empty>"
 
 
 def test_a_path_is_a_sequence_of_solutions(solution):

@@ -37,7 +37,7 @@ from ..targets import (
     refuse_strange_target,
 )
 from .frames import selection_frame
-from .parameters import Check, check_parameters
+from .parameters import Check
 
 FLOATS = [np.float64, np.float32]
 SMALLEST_SQUARE = 1e-290  # of a column's entries; below, sums of squares lose digits or vanish
@@ -254,10 +254,6 @@ class JointSelector(FeatureSelector, ABC):
     feature_weights: Any
     class_weight: Any
     task: str
-
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> Data:
-        check_parameters(self)
-        return Data.of(self, X, y, sample_weight)
 
     def _set_rows(self, data: Data, solution: Solution, order: np.ndarray, support: Any) -> None:
         """The fitted attributes that a W, a ranking (best first) and a support give."""

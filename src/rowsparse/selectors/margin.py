@@ -19,7 +19,15 @@ from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import solve_margin
 from ..targets import Target
 from .base import Data, JointSelector, best_first, exactly_k, say_how_it_ended
-from .parameters import class_weight, count, integer, number, optional, true_or_false
+from .parameters import (
+    check_parameters,
+    class_weight,
+    count,
+    integer,
+    number,
+    optional,
+    true_or_false,
+)
 
 COMMON_CHECKS = {
     "norm": number(0.0, 2.0),
@@ -61,7 +69,8 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         y : class labels of any type, two classes or more
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, as_labels(y), sample_weight)
+        check_parameters(self)
+        data = Data.of(self, X, as_labels(y), sample_weight)
         check_labels(data.target)
         k = None
         if self.n_features_to_select is not None:

@@ -28,6 +28,7 @@ from .base import (
     say_how_it_ended,
 )
 from .parameters import (
+    check_parameters,
     class_weight,
     count,
     init_from,
@@ -80,7 +81,8 @@ class RowSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, y, sample_weight)
+        check_parameters(self)
+        data = Data.of(self, X, y, sample_weight)
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
@@ -95,7 +97,8 @@ class RowSelector(JointSelector):
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        problem = self._problem(self._data(X, y, sample_weight))
+        check_parameters(self)
+        problem = self._problem(Data.of(self, X, y, sample_weight))
         refuse_bad_squares(self, X, problem)
         return problem, self._solver(problem)
 

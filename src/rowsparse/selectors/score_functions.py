@@ -10,6 +10,7 @@ import numpy as np
 
 from ..filters import BY_NAME
 from ..filters.base import Table, favour
+from ..inputs import did_you_mean
 
 SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector
 
@@ -26,7 +27,7 @@ class ScoreFunction:
         if isinstance(score, str) and score not in BY_NAME:
             raise ValueError(
                 f"Expected score to be one of {sorted(BY_NAME)} or a function of (X, y), "
-                f"got score={score!r}."
+                f"got score={score!r}.{did_you_mean(score, BY_NAME)}"
             )
         function = BY_NAME[score] if isinstance(score, str) else score
         if not callable(function):

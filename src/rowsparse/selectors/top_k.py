@@ -27,6 +27,7 @@ from .base import (
     say_how_it_ended,
 )
 from .parameters import (
+    check_parameters,
     class_weight,
     count,
     integer,
@@ -151,7 +152,8 @@ class TopKSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, y, sample_weight)
+        check_parameters(self)
+        data = Data.of(self, X, y, sample_weight)
         problem = self._problem(data)
         refuse_bad_squares(self, X, problem)
         solver = self._solver()
@@ -165,7 +167,8 @@ class TopKSelector(JointSelector):
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        return self._problem(self._data(X, y, sample_weight)), self._solver()
+        check_parameters(self)
+        return self._problem(Data.of(self, X, y, sample_weight)), self._solver()
 
     def _solver(self) -> Solver:
         return self.solver if isinstance(self.solver, Solver) else Splice()
