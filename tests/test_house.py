@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "benchmarks" / "house.py"
 
-LONGEST_FILE = 357  # lines; the house aims at 350
+LONGEST_FILE = 350  # lines
 LONGEST_BODY = 40  # lines of a function without its docstring
 MOST_IGNORES = 3  # of type: ignore
 MOST_GETATTRS = 12  # and hasattr

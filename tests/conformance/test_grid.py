@@ -91,7 +91,7 @@ def joined(problem, solution):
 
 @pytest.mark.parametrize(("solver", "problem"), GRID)
 def test_solves_or_refuses_with_a_sentence(solver, problem):
-    solver, problem = SOLVERS[solver](time_limit=5.0), made(problem)
+    solver, problem = SOLVERS[solver](time_limit=60.0), made(problem)
     reason = solver.supports(problem)
     if reason is not None:
         with pytest.raises(ValueError, match=f"^{type(solver).__name__} cannot solve") as refused:
@@ -109,7 +109,7 @@ def test_solves_or_refuses_with_a_sentence(solver, problem):
 
 @pytest.mark.parametrize(("solver", "problem"), GRID)
 def test_ends_early_at_a_sound_point_and_leaves_the_start_alone(solver, problem):
-    solver, problem = SOLVERS[solver](time_limit=5.0, max_iter=1), made(problem)
+    solver, problem = SOLVERS[solver](time_limit=60.0, max_iter=1), made(problem)
     if solver.supports(problem) is not None:
         return
     W0 = np.random.default_rng(0).standard_normal(problem.null_point.shape)

@@ -18,6 +18,7 @@ from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
+from . import parameters
 from .base import (
     Data,
     JointSelector,
@@ -27,29 +28,18 @@ from .base import (
     refuse_bad_squares,
     say_how_it_ended,
 )
-from .parameters import (
-    check_parameters,
-    class_weight,
-    count,
-    init_from,
-    number,
-    optional,
-    solver_for,
-    task,
-    true_or_false,
-)
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
 
 COMMON_CHECKS = {
-    "n_features_to_select": optional(count),
-    "alpha": optional(number(0.0)),
-    "p": number(0.0, 1.0),
-    "fit_intercept": true_or_false,
-    "standardize": true_or_false,
-    "solver": solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
-    "class_weight": class_weight,
-    "task": task,
+    "n_features_to_select": parameters.optional(parameters.count),
+    "alpha": parameters.optional(parameters.number(0.0)),
+    "p": parameters.number(0.0, 1.0),
+    "fit_intercept": parameters.true_or_false,
+    "standardize": parameters.true_or_false,
+    "solver": parameters.solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
+    "class_weight": parameters.class_weight,
+    "task": parameters.task,
 }
 
 
@@ -81,7 +71,7 @@ class RowSelector(JointSelector):
         y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        check_parameters(self)
+        parameters.check_parameters(self)
         data = Data.of(self, X, y, sample_weight)
         k = None
         if self.n_features_to_select is not None:
@@ -97,7 +87,7 @@ class RowSelector(JointSelector):
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        check_parameters(self)
+        parameters.check_parameters(self)
         problem = self._problem(Data.of(self, X, y, sample_weight))
         refuse_bad_squares(self, X, problem)
         return problem, self._solver(problem)
@@ -232,8 +222,8 @@ class L2pSelector(RowSelector):
 
     _checks: ClassVar = {
         **COMMON_CHECKS,
-        "r": number(0.0, 2.0, low_open=True),
-        "init": init_from(L2p.starts),
+        "r": parameters.number(0.0, 2.0, low_open=True),
+        "init": parameters.init_from(L2p.starts),
     }
 
     def __init__(
@@ -326,7 +316,7 @@ class LpInfSelector(RowSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _checks: ClassVar = {**COMMON_CHECKS, "init": init_from(LpInf.starts)}
+    _checks: ClassVar = {**COMMON_CHECKS, "init": parameters.init_from(LpInf.starts)}
 
     def __init__(
         self,
