@@ -159,7 +159,7 @@ def test_feature_weights_may_be_a_series_with_names():
 def test_a_typo_in_feature_weights_is_answered_with_the_nearest_name():
     X, y = labelled()
     frame = pd.DataFrame(X).rename(columns=lambda j: f"gene_{j}")
-    with pytest.raises(ValueError, match=r"\['gene4'\]\. Did you mean 'gene_4'\?"):
+    with pytest.raises(ValueError, match=r"\['gene4'\]. Did you mean 'gene_4'\?"):
         L2pSelector(3, feature_weights={"gene4": 0.0}).fit(frame, y)
 
 

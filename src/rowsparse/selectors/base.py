@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..designs import Design, Standardized, as_design
 from ..inputs import (
@@ -228,7 +228,7 @@ def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any
     refuse_strange_target(y)
     options = {"accept_sparse": "csc", "dtype": FLOATS, **options}
     try:
-        X, y = validate_data(
+        return validate_data(
             selector,
             X,
             y,
@@ -240,8 +240,6 @@ def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any
     except (TypeError, ValueError):
         name_columns_without_numbers(X)
         raise
-    # A column for a vector: scikit-learn's classifiers warn about it, and its checks insist.
-    return X, column_or_1d(y, warn=True) if is_classifier(selector) and y.shape[1:] == (1,) else y
 
 
 def _has_classes(selector: Any) -> bool:

@@ -22,7 +22,7 @@ from ..solvers.margin.svm import solve_margin
 from ..targets import as_target, class_factors
 from .base import decided, say_how_it_ended, validated
 from .kernels import KERNELS, Kernel, KernelColumns, kernel_width
-from .margin import COMMON_CHECKS, at_most_usable, check_labels, majority
+from .margin import COMMON_CHECKS, as_labels, at_most_usable, check_labels, majority
 from .parameters import check_parameters, count, name_or, number, optional, otherwise_callable
 
 EXPANSION_CHECKS = {
@@ -60,7 +60,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        X, y = self._validated(X, y)
+        X, y = self._validated(X, as_labels(y))
         given = check_sample_weight(sample_weight, X.shape[0])
         rows = np.arange(X.shape[0]) if given is None else np.flatnonzero(given)
         target = as_target(np.asarray(y)[rows], "classification")

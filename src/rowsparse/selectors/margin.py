@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import column_or_1d
 
 from ..inputs import check_k
 from ..losses import ProbitLoss
@@ -18,7 +19,15 @@ from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import solve_margin
 from ..targets import Target
 from .base import Data, JointSelector, best_first, exactly_k, say_how_it_ended
-from .parameters import class_weight, count, integer, number, optional, true_or_false
+from .parameters import (
+    check_parameters,
+    class_weight,
+    count,
+    integer,
+    number,
+    optional,
+    true_or_false,
+)
 
 COMMON_CHECKS = {
     "norm": number(0.0, 2.0),
@@ -60,7 +69,8 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         y : class labels of any type, two classes or more
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
-        data = self._data(X, y, sample_weight)
+        check_parameters(self)
+        data = Data.of(self, X, as_labels(y), sample_weight)
         check_labels(data.target)
         k = None
         if self.n_features_to_select is not None:
@@ -110,6 +120,14 @@ def entering(problem: MarginProblem, solution: Solution) -> np.ndarray:
     slopes = ProbitLoss(problem.weights).gradient(Z, problem.Y)
     sizes = row_norms(problem.design.rmatmul(slopes))
     return np.divide(sizes, problem.factors, out=np.zeros_like(sizes), where=problem.factors > 0)
+
+
+def as_labels(y: Any) -> Any:
+    """A column of labels as a vector, with scikit-learn's warning about it."""
+    if y is None or isinstance(y, list | tuple):
+        return y
+    array = np.asarray(y)
+    return column_or_1d(array, warn=True) if array.ndim == 2 and array.shape[1] == 1 else y
 
 
 def check_labels(target: Target) -> None:
