@@ -13,9 +13,8 @@ from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers.top_k import bounds, enumeration
-from rowsparse.solvers.top_k.candidates import Columns
 from rowsparse.solvers.top_k.solve import certificate, solve_top_k
-from rowsparse.solvers.top_k.support_fit import Fit
+from rowsparse.solvers.top_k.support_fit import Columns, Fit
 
 D = 8
 

@@ -12,12 +12,9 @@ from rowsparse.losses import few_columns as newton
 from rowsparse.losses.few_columns import least_squares
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
-from rowsparse.solvers.top_k import candidates as columns
-from rowsparse.solvers.top_k import enumeration
-from rowsparse.solvers.top_k import support_fit as quadratic
-from rowsparse.solvers.top_k.candidates import Columns
+from rowsparse.solvers.top_k import enumeration, support_fit
 from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
-from rowsparse.solvers.top_k.support_fit import Fit
+from rowsparse.solvers.top_k.support_fit import Columns, Fit
 
 
 def problem(X, Y, k, r=2.0):
@@ -46,13 +43,12 @@ def assert_same_fit(fit, other):
 @pytest.mark.parametrize("room", [1 << 27, 5 * 8 * 41, 0])
 def test_a_fit_that_was_changed_and_used_again_equals_a_new_one(monkeypatch, room):
     """With much, little and no room for products X'x_j."""
-    monkeypatch.setattr(columns, "KEPT_BYTES", room)
-    monkeypatch.setattr(quadratic, "SCORED", 100)  # several parts
+    monkeypatch.setattr(support_fit, "KEPT_BYTES", room)
     X, Y = data(0)
     known, rng = Columns.of(problem(X, Y, 6)), np.random.default_rng(1)
     fit = Fit(known, 6)
     for _ in range(25):
-        fit.cleared().with_members(rng.choice(40, rng.integers(1, 7), replace=False))
+        fit.with_members(rng.choice(40, rng.integers(1, 7), replace=False))
         for _ in range(6):
             outside = [j for j in range(40) if j not in fit.members]
             if fit.size < 6 and (fit.size == 1 or rng.random() < 0.5):
@@ -79,16 +75,6 @@ def test_members_that_depend_on_others_are_left_out():
         E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
         expected = fit.value - float(np.vdot(E, E)) if independent else -np.inf
         assert gains[i, j] == pytest.approx(expected, rel=1e-8, abs=1e-8)
-
-
-def test_best_swaps_are_the_largest_of_all(monkeypatch):
-    monkeypatch.setattr(quadratic, "SCORED", 100)
-    monkeypatch.setattr(quadratic, "SMALLEST_PART", 7)
-    fit = Fit(Columns.of(problem(*data(2), 5)), 5).with_members([30, 1, 20, 12])
-    gains, leaving = fit.best_swaps()
-    every = fit.swap_gains()
-    assert np.array_equal(gains, every.max(axis=0))
-    assert leaving == np.argmax(every[:, np.argmax(gains)])
 
 
 def test_a_pool_of_columns_scores_them_as_all_columns_do():

@@ -16,8 +16,8 @@ import numpy as np
 from ...numerics.systems import cholesky_solver
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, State
-from .candidates import orthonormal, without
 from .multistart import Job, Start, TopKSolver, support_of
+from .support_fit import orthonormal, without
 
 
 @dataclass(kw_only=True)
@@ -50,8 +50,8 @@ class ALM(TopKSolver[_State]):
     def starts(self, job: Job) -> Iterator[Start]:
         """From random points, as in the paper; all are drawn before the first run."""
         shape = job.problem.n_rows, job.problem.Y.shape[1]
-        n_points = max(job.effort.n_init, 1)
-        points = [job.effort.rng.standard_normal(shape) for _ in range(n_points)]
+        n_points = max(job.n_init, 1)
+        points = [job.rng.standard_normal(shape) for _ in range(n_points)]
         for i, W in enumerate(points):
             if i and job.deadline.passed():
                 return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,13 +18,13 @@ from ...penalties.l2p import L2p
 from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
-from ..base import OutOfTime, S, Solver, never
+from ..base import S, Solver
 from ..loop import Deadline, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
-from .candidates import closed_rows
-from .search import NO_ROWS, SquaredSearch, SupportSearch
-from .search_robust import RobustSearch
+from .search import NO_ROWS, SupportSearch
+from .search_robust import search_for
+from .support_fit import closed_rows
 
 
 class Start(NamedTuple):
@@ -49,83 +49,68 @@ class TopKSolver(Solver[PenalisedProblem, S]):
         return None
 
 
-def search_for(problem: PenalisedProblem, out_of_time: OutOfTime = never) -> SupportSearch:
-    """The local search for the problem's loss."""
-    k = min(problem.limit, int(np.sum(~closed_rows(problem))))
-    if problem.loss.quadratic:
-        return SquaredSearch(problem, k, out_of_time)
-    return RobustSearch(problem, k, out_of_time)
-
-
 def support_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
     """The nonzero rows of W that count."""
     return np.flatnonzero(nonzero_rows(W) & ~closed_rows(problem))
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is tried: random starts, swaps and kicks, and where chance comes from."""
-
-    n_init: int = 5
-    polish: bool = True
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-
-
-@dataclass
-class Report:
-    """What every start found, and the best of it."""
-
-    starts: dict[str, float] = field(default_factory=dict)
-    history: list[Step] = field(default_factory=list)
-    support: np.ndarray = field(default_factory=lambda: NO_ROWS)
-    objective: float = np.inf
-    start: str = "none"
-    swap_optimal: bool = False
-
-    def add(self, name: str, support: np.ndarray, objective: float, seconds: float) -> Step:
-        """Note what a start reached."""
-        self.starts[name] = objective
-        step = Step(len(self.starts), seconds, objective, np.nan, len(support))
-        self.history.append(step)
-        return step
-
-
 class Job:
-    """The starts of one problem, in order."""
+    """The search of one problem: its starts in order, what each reached, and the best of it."""
 
     def __init__(
         self,
         problem: PenalisedProblem,
         solver: TopKSolver[Any],
-        effort: Effort,
         deadline: Deadline,
+        n_init: int,
+        polish: bool,
+        rng: np.random.Generator,
         search: SupportSearch | None = None,
     ):
         self.problem = problem
         self.solver = solver
-        self.effort = effort
         self.deadline = deadline
+        self.n_init = n_init
+        self.polishes = polish
+        self.rng = rng
         self.search = search_for(problem, deadline.passed) if search is None else search
-        self.report = Report()
+        self.starts: dict[str, float] = {}  # the objective that each reached
+        self.history: list[Step] = []
+        self.support = NO_ROWS
+        self.objective = np.inf
+        self.start = "none"  # the name of the best
+        self.swap_optimal = False
         self.proved: Bound | None = None
         self.not_converged: list[Solution] = []  # runs of the solver from points
+
+    def for_smaller(self, k: int) -> Job:
+        """The job for fewer rows of the same columns, by a search that shares what is known."""
+        return Job(
+            self.problem.with_limit(k),
+            self.solver,
+            self.deadline,
+            self.n_init,
+            self.polishes,
+            self.rng,
+            self.search.with_k(k),
+        )
 
     def run(self) -> None:
         """Every start that the solver asks for, then kicks of the best."""
         for start in self.solver.starts(self):
             self.polish(start)
-        if not self.effort.polish:
+        if not self.polishes:
             return
-        if self.effort.n_init and self.search.k > 1 and not self.exact:
-            kicks = self._kicks_per_start() * self.effort.n_init
-            best = self.report.support, self.report.objective
+        if self.search.k > 1 and not self.exact:
+            kicks = self._kicks_per_start() * self.n_init
             if kicks:
-                self._add("kicks", *self.search.kicked(*best, kicks, self.effort.rng))
+                kicked = self.search.kicked(self.support, self.objective, kicks, self.rng)
+                self._add("kicks", *kicked)
         self.prove()
 
     def polish(self, start: Start) -> None:
         """Polish what a start found, or only measure it; a path hands over its neighbours."""
-        if not self.effort.polish:
+        if not self.polishes:
             value = self.search.value(start.support)
             self._add(start.name, start.support, value, swap_optimal=False)
             return
@@ -135,17 +120,16 @@ class Job:
 
     def finish(self) -> None:
         """Look at all columns once more if the best was found in the pool."""
-        if not self.effort.polish or self.report.swap_optimal:
+        if not self.polishes or self.swap_optimal:
             return
-        support, value = self.search.descend(self.report.support)
-        if self.search.improves(value, on=self.report.objective):
+        support, value = self.search.descend(self.support)
+        if self.search.improves(value, on=self.objective):
             self._add("last", support, value)
-        self.report.swap_optimal = True
+        self.swap_optimal = True
 
     def prove(self) -> None:
         """A lower bound, where one is cheap; enumeration may also find something better."""
-        k = self.search.k
-        found = bound(self.problem, k, self.report.objective, self.deadline.passed)
+        found = bound(self.problem, self.search.k, self.objective, self.deadline.passed)
         if found is not None and found.support is not None:
             W = self.problem.refitted(found.support)
             self._add("enumeration", found.support, self.problem.objective(W))
@@ -155,17 +139,19 @@ class Job:
     def exact(self) -> bool:
         """Whether nothing is left to gain: the loss is zero as far as rounding allows."""
         r = self.problem.loss.r
-        return bool(self.report.objective <= 1e-12 * self.problem.residual_scale**r / r)
+        return bool(self.objective <= 1e-12 * self.problem.residual_scale**r / r)
 
     def _add(self, name: str, support: np.ndarray, value: float, swap_optimal: bool = True) -> None:
         """Note a result; the first of equal ones is kept. The callback may end the search."""
-        report = self.report
-        step = report.add(name, support, value, self.deadline.elapsed())
-        if report.start == "none" or self.search.improves(value, on=report.objective):
-            report.support = support
-            report.objective = value
-            report.start = name
-            report.swap_optimal = swap_optimal
+        self.starts[name] = value
+        seconds = self.deadline.elapsed()
+        step = Step(len(self.starts), seconds, value, np.nan, len(support))
+        self.history.append(step)
+        if self.start == "none" or self.search.improves(value, on=self.objective):
+            self.support = support
+            self.objective = value
+            self.start = name
+            self.swap_optimal = swap_optimal
         callback = self.solver.callback
         if callback is not None and callback(step):
             raise KeyboardInterrupt
@@ -202,7 +188,7 @@ class Job:
         loss = replace(self.problem.loss, r=2.0)
         search = search_for(replace(self.problem, loss=loss), self.deadline.passed)
         found = search.descend(search.forward())
-        return search.kicked(*found, 4 * self.effort.n_init, self.effort.rng)[0]
+        return search.kicked(*found, 4 * self.n_init, self.rng)[0]
 
     def convex_point(self) -> np.ndarray:
         """The l_{2,1} solution at the largest alpha on a coarse grid with at least k rows."""

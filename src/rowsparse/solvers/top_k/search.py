@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .candidates import Columns
-from .support_fit import Fit
+from .support_fit import Columns, Fit
 
-IMPROVES = 1e-9  # relative decrease of a value that counts
-# About so many columns: a search among them costs little beside one look at all of X, and on the
-# cases of benchmarks/topk it finds the supports that a search over all columns finds.
-POOL = 1000
+# Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
+# many changes in place, and far below any gain that a user could tell.
+IMPROVES = 1e-9
 NO_ROWS = np.array([], dtype=int)
 
 Found = tuple[np.ndarray, float]  # a support and the loss of the best fit on it
@@ -35,16 +33,16 @@ class SupportSearch(ABC):
     those. Searches of one problem for several k share what they know (``with_k``).
     """
 
+    pool_size: ClassVar[int]  # about so many columns are noted on the way to k rows
     pool_is_all = False  # then what the pool says is final
     resolution: float  # values that differ by less are equal
 
-    def __init__(
-        self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never, pool: int = POOL
-    ):
+    def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         self.problem = problem
         self.k = k
         self.out_of_time = out_of_time
-        self.pool = Pool(int(np.clip(pool // max(k, 1), 20, 100)))
+        self.pool: set[int] = set()
+        self.noted_per_scan = int(np.clip(self.pool_size // max(k, 1), 20, 100))
 
     def with_k(self, k: int) -> Self:
         """The same columns, pool and memory for another number of rows."""
@@ -88,69 +86,66 @@ class SupportSearch(ABC):
                 value = reached
         return self.descend(support)
 
+    # -- steps that all searches make on a fit ----------------------------------------------------
 
-class Pool:
-    """The columns that came near to being chosen: where a search on few columns looks."""
+    def note(self, fit: Fit, scores: np.ndarray) -> None:
+        """Remember the columns of largest score, where others than the pool's were looked at."""
+        if self.pool_is_all or len(scores) <= len(self.pool):
+            return
+        best = best_of(scores, self.noted_per_scan)
+        self.pool.update(fit.columns.names[best].tolist())
 
-    def __init__(self, per_scan: int):
-        self.per_scan = per_scan
-        self.chosen: set[int] = set()
+    def fill(
+        self,
+        fit: Fit,
+        k: int,
+        rng: np.random.Generator | None = None,
+        out_of_time: OutOfTime = never,
+    ) -> Fit:
+        """Add the column of largest gain (given rng, one of the four largest) until there are k.
 
-    def note(self, scores: np.ndarray, names: np.ndarray) -> None:
-        """Remember the best columns of one scan, by name."""
-        self.chosen.update(names[_best_of(scores, self.per_scan)].tolist())
+        Ends early when every other column depends on the members.
+        """
+        while fit.size < k and not out_of_time():
+            gains = fit.gains()
+            j = int(np.argmax(gains))
+            if gains[j] == -np.inf:
+                break
+            if rng is None:
+                self.note(fit, gains)
+            else:  # chance looks at the pool only, where nothing new is to be noted
+                best = best_of(gains, 4)
+                j = int(best[rng.integers(best.size)])
+            fit.add(j)
+        return fit
+
+    def exchange_some(self, fit: Fit, members: np.ndarray, rng: np.random.Generator) -> Fit:
+        """The fit on these members after some of them, two to six, were exchanged."""
+        k = len(members)
+        n_leaving = int(rng.integers(2, min(k, 6) + 1))
+        leaving = rng.choice(k, n_leaving, replace=False)
+        return self.fill(fit.with_members(np.delete(members, leaving)), k, rng)
 
 
-def _best_of(scores: np.ndarray, m: int) -> np.ndarray:
+def best_of(scores: np.ndarray, m: int) -> np.ndarray:
     """The indices of the m largest scores, in no order; never one of minus infinity."""
+    best = np.arange(len(scores))
     if m < len(scores):
         best = np.argpartition(-scores, m - 1)[:m]
-    else:
-        best = np.arange(len(scores))
     return best[scores[best] > -np.inf]
-
-
-def forward(
-    fit: Fit,
-    k: int,
-    rng: np.random.Generator | None = None,
-    pool: Pool | None = None,
-    out_of_time: OutOfTime = never,
-) -> Fit:
-    """Add the column of largest gain (or, given rng, one of the four largest) until there are k.
-
-    Ends early when every other column depends on the members or nothing is left to explain.
-    """
-    while fit.size < k and not out_of_time():
-        gains = fit.gains()
-        if pool is not None:
-            pool.note(gains, fit.columns.names)
-        j = int(np.argmax(gains))
-        if gains[j] == -np.inf:
-            break
-        if rng is not None:
-            best = _best_of(gains, 4)
-            j = int(best[rng.integers(best.size)])
-        fit.add(j)
-    return fit
-
-
-def kick(fit: Fit, members: np.ndarray, rng: np.random.Generator) -> Fit:
-    """The fit on these members after some of them, two to six, were exchanged."""
-    k = len(members)
-    n_leaving = int(rng.integers(2, min(k, 6) + 1))
-    leaving = rng.choice(k, n_leaving, replace=False)
-    staying = fit.cleared().with_members(np.delete(members, leaving))
-    return forward(staying, k, rng)
 
 
 class SquaredSearch(SupportSearch):
     """The search for squared loss, in which every swap is scored exactly."""
 
+    # A search among so many costs little beside one look at all of X, and on the cases of
+    # benchmarks/topk it finds the supports that a search over all columns finds.
+    pool_size = 1000
+
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         super().__init__(problem, k, out_of_time)
         self.columns = Columns.of(problem)
-        self.pool_is_all = len(self.columns.names) <= POOL
+        self.pool_is_all = len(self.columns.names) <= self.pool_size
         self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
         total = float(np.vdot(self.columns.Y, self.columns.Y))
         self.resolution = 1e-14 * total * self.per_value
@@ -161,39 +156,37 @@ class SquaredSearch(SupportSearch):
 
     def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
         if rng is not None:
-            return forward(self._fit(NO_ROWS, in_pool=True), self.k, rng).support
-        return forward(self._fit(NO_ROWS), self.k, None, self.pool, self.out_of_time).support
+            return self.fill(self._fit(NO_ROWS, in_pool=True), self.k, rng).support
+        return self.fill(self._fit(NO_ROWS), self.k, out_of_time=self.out_of_time).support
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
         fit = self._fit(support, in_pool)
         while fit.size > self.k:
             fit.remove(int(np.argmin(fit.sacrifices())))
-        pool = None if in_pool else self.pool
-        forward(fit, self.k, None, pool)
-        self._swap(fit, pool)
+        self._swap(self.fill(fit, self.k))
         return fit.support, self._loss(fit)
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        self.pool.chosen.update(support.tolist())
+        self.pool.update(support.tolist())
         fit = self._fit(NO_ROWS, in_pool=True)
-        kick(fit, fit.columns.positions(support), rng)
-        self._swap(fit, None)
+        self._swap(self.exchange_some(fit, fit.columns.positions(support), rng))
         return fit.columns.names[fit.members], self._loss(fit)
 
     def _loss(self, fit: Fit) -> float:
         return fit.value * self.per_value
 
-    def _swap(self, fit: Fit, pool: Pool | None) -> None:
+    def _swap(self, fit: Fit) -> None:
         """Make the best swap until none lowers the loss."""
         for _ in range(1000):  # more than any support of the benchmarks has needed, by far
             if self.out_of_time() or not fit.size:
                 return
-            gains, leaving = fit.best_swaps()
-            if pool is not None:
-                pool.note(gains, fit.columns.names)
-            entering = int(np.argmax(gains))
+            gains = fit.swap_gains()
+            best = gains.max(axis=0)
+            self.note(fit, best)
+            entering = int(np.argmax(best))
+            leaving = int(np.argmax(gains[:, entering]))
             before = fit.value
-            if not gains[entering] > IMPROVES * before + 1e-14 * fit.total:
+            if not best[entering] > IMPROVES * before + 1e-14 * fit.total:
                 return
             fit.remove(leaving)
             fit.add(entering)
@@ -209,11 +202,11 @@ class SquaredSearch(SupportSearch):
         if last is None or last.columns is not columns or last.room < room:
             last = Fit(columns, room)
             self._fits[in_pool] = last
-        return last.cleared().with_members(columns.positions(support))
+        return last.with_members(columns.positions(support))
 
     def _pool_columns(self, support: np.ndarray, last: Fit | None) -> Columns:
         """The columns of the pool and of a support, dense; the last ones if none is new."""
-        self.pool.chosen.update(support.tolist())
-        if last is not None and len(last.columns.names) == len(self.pool.chosen):
+        self.pool.update(support.tolist())
+        if last is not None and len(last.columns.names) == len(self.pool):
             return last.columns
-        return self.columns.take(np.array(sorted(self.pool.chosen), dtype=int))
+        return self.columns.take(np.array(sorted(self.pool), dtype=int))

@@ -11,26 +11,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...losses.few_columns import StackedFits, fit_unless_above
+from ...losses.few_columns import StackedFits, fit
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .candidates import Columns
-from .search import NO_ROWS, Found, SupportSearch, forward, kick
-from .support_fit import Fit
+from .search import NO_ROWS, Found, SquaredSearch, SupportSearch, best_of
+from .support_fit import Columns, Fit, closed_rows, orthonormal, without
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
-REWEIGHTINGS = 10  # in the rough fits that compare swaps
+REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
+
+
+def search_for(problem: PenalisedProblem, out_of_time: OutOfTime = never) -> SupportSearch:
+    """The local search for the problem's loss."""
+    k = min(problem.limit, int(np.sum(~closed_rows(problem))))
+    kind = SquaredSearch if problem.loss.quadratic else RobustSearch
+    return kind(problem, k, out_of_time)
 
 
 class RobustSearch(SupportSearch):
     """The search for the l_{2,r} loss, r < 2."""
 
+    pool_size = 600  # smaller than for squares: it is scanned anew at every support
+
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
-        # a scan of the pool is done anew at every support, so it is smaller than for squares
-        super().__init__(problem, k, out_of_time, pool=600)
+        super().__init__(problem, k, out_of_time)
         self.F = problem.design.take(np.flatnonzero(problem.penalty.free(problem.n_rows)))
         # values differ by so much for no other reason than the smoothing of the fits
         size = problem.residual_scale**problem.loss.r / problem.loss.r
@@ -60,7 +67,7 @@ class RobustSearch(SupportSearch):
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
         fit = self._scoring_fit(support, True, SMOOTHINGS[0])
-        exchanged = kick(fit, np.array(fit.members), rng)
+        exchanged = self.exchange_some(fit, np.array(fit.members), rng)
         return self.descend(exchanged.support, in_pool=True)
 
     # -- changes of a support ---------------------------------------------------------------------
@@ -79,7 +86,7 @@ class RobustSearch(SupportSearch):
             if rng is None:
                 larger = self._with_the_best(support, fit)
             else:  # a random start needs no better judge than the majorizer
-                larger = forward(fit, fit.size + 1, rng, self.pool).support
+                larger = self.fill(fit, fit.size + 1, rng).support
             if larger.size == support.size:
                 break
             support = larger
@@ -88,12 +95,11 @@ class RobustSearch(SupportSearch):
     def _with_the_best(self, support: np.ndarray, fit: Fit) -> np.ndarray:
         """The support with the row that helps the loss most, of those that the majorizer likes."""
         gains = fit.gains()
-        self.pool.note(gains, fit.columns.names)
-        best = np.argsort(-gains, kind="stable")[: self._tried(len(support) + 1)]
-        best = best[gains[best] > -np.inf]
+        self.note(fit, gains)
+        best = np.sort(best_of(gains, self._tried(len(support) + 1)))
         if not best.size:
             return support
-        trials = [np.append(support, fit.columns.names[j]) for j in best]
+        trials = [np.append(support, name) for name in fit.columns.names[best]]
         return trials[int(np.argmin(self._rough_values(trials)))]
 
     def _better(self, support: np.ndarray, value: float, in_pool: bool) -> Found | None:
@@ -104,7 +110,6 @@ class RobustSearch(SupportSearch):
         return self._next[key]
 
     def _best_swap(self, support: np.ndarray, value: float, in_pool: bool) -> Found | None:
-        target = value - self.resolution
         for smoothing in SMOOTHINGS:
             trials = self._proposals(support, in_pool, smoothing)
             if not trials:
@@ -113,8 +118,9 @@ class RobustSearch(SupportSearch):
             for t in np.argsort(values, kind="stable")[:REFITTED]:
                 if values[t] > 1.02 * value:  # a rough fit is that close
                     break
-                if self._reaches(trials[t], target) and self.value(trials[t]) < target:
-                    return trials[t], self.value(trials[t])
+                reached = self.value(trials[t])
+                if reached < value - self.resolution:
+                    return trials[t], reached
         return None
 
     def _proposals(self, support: np.ndarray, in_pool: bool, smoothing: float) -> list[np.ndarray]:
@@ -123,16 +129,15 @@ class RobustSearch(SupportSearch):
         if not fit.size:
             return []
         gains = fit.swap_gains()
+        self.note(fit, gains.max(axis=0))
+        scores = gains.ravel()
+        best = best_of(scores, self._tried(self.k))
+        best = best[np.argsort(-scores[best], kind="stable")]
         names = fit.columns.names
-        self.pool.note(gains.max(axis=0), names)
-        n = min(self._tried(self.k), gains.size)
-        flat = np.argpartition(-gains, n - 1, axis=None)[:n]
-        flat = flat[np.argsort(-gains.ravel()[flat], kind="stable")]
         trials = []
-        for i, j in zip(*np.unravel_index(flat, gains.shape), strict=True):
-            if gains[i, j] > -np.inf:
-                staying = np.delete(names[fit.members], i)
-                trials.append(np.sort(np.append(staying, names[j])))
+        for i, j in zip(*np.unravel_index(best, gains.shape), strict=True):
+            staying = np.delete(names[fit.members], i)
+            trials.append(np.sort(np.append(staying, names[j])))
         return trials
 
     def _tried(self, k: int) -> int:
@@ -155,7 +160,9 @@ class RobustSearch(SupportSearch):
         if in_pool:
             names, block = self._near(support)
             root = np.sqrt(h)[:, None]
-            columns = Columns.of_block(root * block, root * self.F, root * self.problem.Y, names)
+            F = orthonormal(root * self.F)
+            Y = without(F, root * self.problem.Y)
+            columns = Columns.of_block(without(F, root * block), Y, names)
         else:
             columns = Columns.of(self.problem, h)
         fit = Fit(columns, self.k)
@@ -163,37 +170,27 @@ class RobustSearch(SupportSearch):
 
     def _near(self, support: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Names and dense columns of the pool and the support; the last block is kept."""
-        names = np.array(sorted(self.pool.chosen.union(support.tolist())), dtype=int)
+        names = np.array(sorted(self.pool.union(support.tolist())), dtype=int)
         if not np.array_equal(self._pool_block[0], names):
             self._pool_block = names, self.problem.design.take(names)
         return self._pool_block
 
     def _residual(self, support: np.ndarray) -> np.ndarray:
         """Of the best fit on a support; swaps come back to the same ones."""
-        self._reaches(support, np.inf)
-        return self._residuals[_key(support)]
-
-    def _reaches(self, support: np.ndarray, value: float) -> bool:
-        """Fit the support, unless its loss is known to stay above the value before the fit ends."""
-        key = _key(support)
+        key = tuple(sorted(support.tolist()))
         if key not in self._residuals:
-            E = self._fitted(support, value)
-            if E is None:
-                return False
             if len(self._residuals) >= 512:  # as many as are met again; memory is theirs otherwise
                 self._residuals.clear()
-            self._residuals[key] = E
-        return True
+            self._residuals[key] = self._fitted_residual(np.array(key, dtype=int))
+        return self._residuals[key]
 
-    def _fitted(self, support: np.ndarray, above: float) -> np.ndarray | None:
-        """The residual of the best fit, None where its loss stays above the given value."""
+    def _fitted_residual(self, support: np.ndarray) -> np.ndarray:
         problem = self.problem
-        A = np.hstack([self.F, problem.design.take(np.sort(support).astype(int))])
+        A = np.hstack([self.F, problem.design.take(support)])
         if not A.shape[1]:
             return -problem.Y
         floor = ROUGH_FLOOR * problem.residual_scale
-        B = fit_unless_above(A, problem.Y, problem.loss, floor, above)
-        return None if B is None else A @ B - problem.Y
+        return A @ fit(A, problem.Y, problem.loss, floor) - problem.Y
 
     def _rough_values(self, trials: list[np.ndarray]) -> np.ndarray:
         """The loss of some fit, near the best one, on each of several supports of one size."""
@@ -209,6 +206,3 @@ class RobustSearch(SupportSearch):
             lowest = np.minimum(lowest, fits.values())
         return lowest
 
-
-def _key(support: np.ndarray) -> tuple[int, ...]:
-    return tuple(sorted(support.tolist()))

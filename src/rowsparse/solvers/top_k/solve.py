@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...numerics.rows import row_norms
 from ...numerics.threads import blas_threads_for
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import OutOfTime, Solver, State
 from ..loop import Deadline, certified, refuse_unsupported
-from .bounds import PROVED, bound
-from .multistart import Effort, Job, Start, TopKSolver, search_for, support_of
+from .bounds import PROVED
+from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
+from .search_robust import search_for
+from .support_fit import closed_rows
 
-__all__ = ["Splice", "polish", "solve_top_k", "top_k_path"]
+__all__ = ["Splice", "solve_top_k", "top_k_path"]
 
 
 @dataclass
@@ -52,21 +55,20 @@ class Splice(TopKSolver[State]):
     def starts(self, job: Job) -> Iterator[Start]:
         """For r < 2 the support found for squared loss; greedy forward selection; the l_{2,1}
         path; random ones."""
-        search = job.search
         if not job.problem.loss.quadratic:  # first: it wins where the loss cannot decide
             yield Start("squares", job.best_for_squares())
-        yield Start("forward", search.forward())
-        if not job.effort.polish and not job.effort.n_init:
+        yield Start("forward", job.search.forward())
+        if not job.polishes and not job.n_init:
             return
-        if len(search.pool.chosen.union(job.report.support.tolist())) == search.k:
+        if job.search.k == np.sum(~closed_rows(job.problem)):
             return  # every column is in already
         if job.convex_is_cheap():
             nearest = job.problem.penalty.prox(job.convex_point(), 1.0)
             yield Start("convex", support_of(job.problem, nearest))
-        for i in range(job.effort.n_init):
+        for i in range(job.n_init):
             if job.deadline.passed() or job.exact:
                 return
-            yield Start(f"random {i + 1}", search.forward(job.effort.rng), in_pool=True)
+            yield Start(f"random {i + 1}", job.search.forward(job.rng), in_pool=True)
 
 
 def solve_top_k(
@@ -80,17 +82,9 @@ def solve_top_k(
 
     Ctrl-C and the solver's time limit end the search; the best support so far is returned.
     """
-    solver = _solver_of(problem, solver)
-    effort = Effort(n_init, polish) if rng is None else Effort(n_init, polish, rng)
-    deadline = Deadline(solver.time_limit)
     with blas_threads_for(0.0):
-        job = Job(problem, solver, effort, deadline)
-        try:
-            job.run()
-            status = Status.TIME_LIMIT if deadline.passed() else Status.CONVERGED
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        return solution_of(job, status)
+        job = _first_job(problem, solver, n_init, polish, rng)
+        return solution_of(job, _status_after(job.run, job.deadline))
 
 
 def top_k_path(
@@ -107,23 +101,40 @@ def top_k_path(
     the one for the next larger; both are polished, so the objectives never increase with k. The
     time limit is for the whole path.
     """
-    solver = _solver_of(problem, solver)
-    effort = Effort(n_init, polish) if rng is None else Effort(n_init, polish, rng)
-    deadline = Deadline(solver.time_limit)
-    jobs: list[Job] = []  # by increasing k
-    status = Status.CONVERGED
+    *smaller, largest = sorted(set(ks))
     with blas_threads_for(0.0):
-        for k in sorted(set(ks), reverse=True):
-            # the largest k comes first; what its search learns of the columns serves all others
-            shared = jobs[-1].search.with_k(k) if jobs else None
-            jobs.insert(0, Job(problem.with_limit(k), solver, effort, deadline, shared))
-        try:
-            _visit_all(jobs)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if status == Status.CONVERGED and deadline.passed():
-            status = Status.TIME_LIMIT
-        return [solution_of(job, status) for job in jobs if job.report.starts]
+        # what the search for the largest k learns of the columns serves all others
+        last = _first_job(problem.with_limit(largest), solver, n_init, polish, rng)
+        jobs = [last.for_smaller(k) for k in smaller] + [last]
+        status = _status_after(lambda: _visit_all(jobs), last.deadline)
+        return [solution_of(job, status) for job in jobs if job.starts]
+
+
+def _first_job(
+    problem: PenalisedProblem,
+    solver: Solver[Any, Any] | None,
+    n_init: int,
+    polish: bool,
+    rng: np.random.Generator | None,
+) -> Job:
+    """The job of a solver for a constraint, or a refusal in one sentence."""
+    solver = Splice() if solver is None else solver
+    refuse_unsupported(solver, problem)
+    if not isinstance(solver, TopKSolver):
+        raise TypeError(
+            f"Expected a solver that names its starts, got {type(solver).__name__}; "
+            "derive it from TopKSolver."
+        )
+    rng = np.random.default_rng(0) if rng is None else rng
+    return Job(problem, solver, Deadline(solver.time_limit), n_init, polish, rng)
+
+
+def _status_after(work: Callable[[], None], deadline: Deadline) -> str:
+    try:
+        work()
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    return Status.TIME_LIMIT if deadline.passed() else Status.CONVERGED
 
 
 def _visit_all(jobs: list[Job]) -> None:
@@ -131,7 +142,7 @@ def _visit_all(jobs: list[Job]) -> None:
     larger = jobs[-1]
     larger.run()
     for job in reversed(jobs[:-1]):
-        job.polish(Start("larger", larger.report.support, in_pool=True))
+        job.polish(Start("larger", larger.support, in_pool=True))
         larger = job
     smaller = NO_ROWS
     for job in jobs:
@@ -139,43 +150,7 @@ def _visit_all(jobs: list[Job]) -> None:
         job.finish()
         if job.search.k <= 2:
             job.prove()
-        smaller = job.report.support
-
-
-def _solver_of(problem: PenalisedProblem, solver: Solver[Any, Any] | None) -> TopKSolver[Any]:
-    """The solver for a constraint, or a refusal in one sentence."""
-    if solver is None:
-        return Splice()
-    refuse_unsupported(solver, problem)
-    if not isinstance(solver, TopKSolver):
-        raise TypeError(
-            f"Expected a solver that names its starts, got {type(solver).__name__}; "
-            "derive it from TopKSolver."
-        )
-    return solver
-
-
-def polish(
-    problem: PenalisedProblem,
-    support: np.ndarray,
-    kicks: int = 0,
-    rng: np.random.Generator | None = None,
-) -> tuple[np.ndarray, float]:
-    """Swaps from one support, then kicks: the support they end at and its objective.
-
-    A single row needs no search: all are compared.
-    """
-    with blas_threads_for(0.0):
-        search = search_for(problem)
-        best = bound(problem, 1, np.inf) if search.k == 1 else None
-        if best is not None and best.support is not None:
-            support = best.support
-        else:
-            support, value = search.descend(support)
-            if kicks:
-                rng = np.random.default_rng(0) if rng is None else rng
-                support, _ = search.kicked(support, value, kicks, rng)
-        return support, problem.objective(problem.refitted(support))
+        smaller = job.support
 
 
 @dataclass(frozen=True)
@@ -198,29 +173,29 @@ def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -
     if len(support) < problem.limit:
         evaluation = problem.evaluate(W)
         return Certificate(evaluation.objective, evaluation.violation, smoothing)
-    rows = np.union1d(np.flatnonzero(problem.penalty.free(problem.n_rows)), support).astype(int)
+    free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+    rows = np.union1d(free, support).astype(int)
     A = problem.design.take(rows)
     E = A @ W[rows] - problem.Y
     h = problem.loss.smoothed(smoothing).residual_weights(E)
     G = A.T @ (h[:, None] * E) / len(E)
     L = problem.metric_weights(h) @ A**2 / len(E)
-    scores = np.sqrt(np.einsum("ij,ij->i", G, G) / np.where(L > 0, L, np.inf))
+    scores = row_norms(G) / np.sqrt(np.where(L > 0, L, np.inf))
     violation = float(scores.max(initial=0.0)) / problem.violation_scale
     return Certificate(problem.loss.value_of_residual(E), violation, smoothing)
 
 
 def solution_of(job: Job, status: str) -> Solution:
-    """Refit on the best support, add the report and what was proved."""
+    """Refit on the best support, add what every start reached and what was proved."""
     problem = job.problem
-    report = job.report
     if status == Status.CONVERGED:
         job.finish()
-    W = problem.refitted(report.support)
-    known = certificate(problem, report.support, W)
+    W = problem.refitted(job.support)
+    known = certificate(problem, job.support, W)
     tol = job.solver.tol
     if np.isfinite(tol):
         tol = max(Splice.tol, job.solver.attainable_tol(problem))
-    if status == Status.CONVERGED and job.not_converged and not job.effort.polish:
+    if status == Status.CONVERGED and job.not_converged and not job.polishes:
         status = job.not_converged[0].status
     if status == Status.CONVERGED and known.violation > tol and not job.exact:
         status = Status.STALLED
@@ -230,13 +205,13 @@ def solution_of(job: Job, status: str) -> Solution:
         problem,
         W,
         status,
-        report.history,
+        job.history,
         job.deadline,
         criterion=known.violation,
         tol=tol,
         evaluation=known,
-        start=report.start,
-        starts=report.starts,
+        start=job.start,
+        starts=job.starts,
         lower_bound=lower,
         gap=known.objective - lower,
         proof=proof,
@@ -249,7 +224,7 @@ def _what_is_proved(job: Job, objective: float, status: str) -> tuple[float, str
         return 0.0, "proved optimal: these rows fit every sample, the loss is zero"
     lower = 0.0
     sentences = []
-    if job.report.swap_optimal and status == Status.CONVERGED:
+    if job.swap_optimal and status == Status.CONVERGED:
         every = job.problem.loss.quadratic
         which = "no single swap of rows" if every else "no swap of rows that was tried"
         sentences.append(f"{which} improves it")

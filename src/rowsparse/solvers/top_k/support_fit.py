@@ -1,8 +1,9 @@
 r"""Least squares on a changing set of columns, and the exact gain of every change.
 
-Everything here is about ``1/2 |Xw - Y|**2`` in the scale of sums, for the columns and the target of
-``Columns``. With Q an orthonormal basis of the chosen columns and R the residual, one outsider j
-lowers ``|R|**2`` by
+Everything here is about ``1/2 |Xw - Y|**2`` in the scale of sums. The samples are scaled by the
+square roots of their weights and the unpenalised columns (intercept, always in) are projected out.
+With Q an orthonormal basis of the chosen columns and R the residual, one outsider j lowers
+``|R|**2`` by
 
     |x_j'R|**2 / D_j,      D_j = |x_j|**2 - |Q'x_j|**2,
 
@@ -13,35 +14,145 @@ t = x_j'u_i and b = u_i'Y, by
         = (|x_j'R|**2 - D_j |b|**2 + 2 t x_j'R b) / (D_j + t**2).
 
 Adding a column costs one pass over X where its product ``X'x_j`` is not known yet, and all
-k (d - k) swaps are scored without a pass. New memory costs more than the arithmetic on it, so a fit
-works in place and may be used again for other members.
+k (d - k) swaps are scored without a pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 
-from .candidates import Columns
+from ...problems.penalised import PenalisedProblem
 
-SCORED = 2e5  # swaps at a time: three arrays of 1.6 MB stay inside the cache
-SMALLEST_PART = 64  # outsiders at a time
+DEPENDENT = 1e-9  # of a column's squared norm: what is left of one that lies in the others' span
+KEPT_BYTES = 1 << 27  # of columns and of products X'x_j: what a laptop spares
+
+Product = tuple[np.ndarray, np.ndarray]  # a column x_j and X'x_j
+
+
+@dataclass
+class Columns:
+    """The candidate columns behind two operations, and what is known of them at the start.
+
+    No copy of X is made; the products ``X'x_j`` of columns that were once taken in are kept, so
+    that a column which comes back costs no pass over X.
+    """
+
+    pull: Callable[[np.ndarray], np.ndarray]  # X'q for q (n x m) orthogonal to the free columns
+    block: Callable[[np.ndarray], np.ndarray]  # the named columns, dense, free ones projected out
+    Y: np.ndarray  # the target, free columns projected out
+    C: np.ndarray  # X'Y
+    squares: np.ndarray  # squared norms, zero for columns that may not be chosen
+    names: np.ndarray  # the column's row in W, increasing
+    dependent: float = DEPENDENT
+    _known: dict[int, Product] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problem: PenalisedProblem, h: np.ndarray | None = None) -> Columns:
+        """All columns of a problem under its sample weights, or under others."""
+        design = problem.design
+        n = len(problem.Y)
+        if h is None:
+            squares = n * problem.sample_curvatures
+            h = problem.loss.weights(n)
+        else:
+            squares = design.squares(h)
+        root = np.sqrt(h)[:, None]
+        free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+        F = orthonormal(root * design.take(free))
+        Y = without(F, root * problem.Y)
+        products = design.rmatmul(root * np.hstack([F, Y]))  # one pass over X for both
+        in_F = products[:, : F.shape[1]]
+        squares = np.maximum(squares - np.einsum("ij,ij->i", in_F, in_F), 0.0)
+        squares[closed_rows(problem)] = 0.0
+        return cls(
+            pull=lambda q: design.rmatmul(root * q),
+            block=lambda js: without(F, root * design.take(js)),
+            Y=Y,
+            C=np.ascontiguousarray(products[:, F.shape[1] :]),
+            squares=squares,
+            names=np.arange(problem.n_rows),
+            # in single precision five digits of a column are its own
+            dependent=1e-4 if design.dtype == np.float32 else DEPENDENT,
+        )
+
+    @classmethod
+    def of_block(
+        cls, A: np.ndarray, Y: np.ndarray, names: np.ndarray, dependent: float = DEPENDENT
+    ) -> Columns:
+        """Dense columns that are, as Y is, orthogonal to the free ones."""
+        rows = np.ascontiguousarray(A.T)  # so that a column lies together in memory
+        return cls(
+            pull=lambda q: rows @ q,
+            block=lambda js: rows[js].T,
+            Y=Y,
+            C=rows @ Y,
+            squares=np.einsum("ij,ij->i", rows, rows),
+            names=names,
+            dependent=dependent,
+        )
+
+    def take(self, chosen: np.ndarray) -> Columns:
+        """Only the chosen columns, as a dense block."""
+        return Columns.of_block(self.block(chosen), self.Y, self.names[chosen], self.dependent)
+
+    def positions(self, names: np.ndarray) -> np.ndarray:
+        """Where the named columns are."""
+        return np.searchsorted(self.names, names)
+
+    def known(self, js: list[int]) -> list[Product]:
+        """The columns x_j and their products, not to be written to."""
+        missing = [j for j in js if j not in self._known]
+        room = KEPT_BYTES // (8 * (len(self.Y) + len(self.C)))
+        if len(self._known) + len(missing) > room:
+            self._known.clear()
+            missing = js
+        if missing:
+            block = self.block(np.array(missing))
+            columns = np.ascontiguousarray(block.T)
+            products = np.ascontiguousarray(self.pull(block).T)
+            self._known.update(zip(missing, zip(columns, products, strict=True), strict=True))
+        return [self._known[j] for j in js]
+
+
+def closed_rows(problem: PenalisedProblem) -> np.ndarray:
+    """Rows of W that no search may choose: free, excluded or without a varying column."""
+    n_rows = problem.n_rows
+    flat = problem.sample_curvatures == 0
+    return problem.penalty.free(n_rows) | problem.penalty.excluded(n_rows) | flat
+
+
+def orthonormal(A: np.ndarray) -> np.ndarray:
+    """A basis of the span of few columns."""
+    if not A.shape[1]:
+        return A
+    U, values, _ = np.linalg.svd(A, full_matrices=False)
+    return U[:, values > 1e-10 * values.max(initial=0.0)]
+
+
+def without(F: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """A minus its part in the span of the orthonormal F."""
+    return A - F @ (F.T @ A) if F.shape[1] else A
 
 
 class Fit:
-    """Least squares on the members, which come and go; k is the room for them."""
+    """Least squares on the members, which come and go; ``room`` is for as many as there may be.
 
-    def __init__(self, columns: Columns, k: int):
+    New memory costs more than the arithmetic on it, so a fit works in place and is used again.
+    """
+
+    def __init__(self, columns: Columns, room: int):
         n = len(columns.Y)
         d = len(columns.C)
         self.columns = columns
-        self.room = k
+        self.room = room
         self.members: list[int] = []
-        self.Q = np.empty((n, k), order="F")  # orthonormal basis of the members
-        self.V = np.empty((k, d))  # Q'X
-        self.Z = np.empty((k, k))  # the members in that basis
+        self.Q = np.empty((n, room), order="F")  # orthonormal basis of the members
+        self.V = np.empty((room, d))  # Q'X
+        self.Z = np.empty((room, room))  # the members in that basis
         self.R = columns.Y.copy()
         self.C = columns.C.copy()  # X'R
         self.D = columns.squares.copy()
@@ -49,7 +160,7 @@ class Fit:
         least = columns.dependent * columns.squares
         self.least = np.where(least > 0, least, np.inf)  # of D; columns of no length stay out
         self._directions: np.ndarray | None = None
-        self._scratch = np.empty((3, min(k * d, max(int(SCORED), SMALLEST_PART * k))))
+        self._scratch = np.empty((2, room, d))  # for the gains of swaps; untouched until asked
 
     @property
     def size(self) -> int:
@@ -68,18 +179,14 @@ class Fit:
 
     # -- changes of the members -------------------------------------------------------------------
 
-    def cleared(self) -> Fit:
-        """The same fit without members."""
+    def with_members(self, members: Iterable[int]) -> Fit:
+        """The same fit on these members instead; those that depend on others are left out."""
         self._now([])
         np.copyto(self.R, self.columns.Y)
         np.copyto(self.C, self.columns.C)
         np.copyto(self.D, self.columns.squares)
-        return self
-
-    def with_members(self, members: Iterable[int]) -> Fit:
-        """The same fit after these columns were added; dependent ones are left out."""
         members = [int(j) for j in members]
-        if self.size or not members or not self._set_all(members):
+        if not self._set_all(members):
             for j in members:
                 if self.D[j] > self.least[j]:
                     self.add(j)
@@ -90,10 +197,10 @@ class Fit:
         self._directions = None
 
     def _set_all(self, members: list[int]) -> bool:
-        """All members at once; False if some depend on others, or nearly."""
+        """All members at once, faster than one by one; False if some nearly depend on others."""
         m = len(members)
         n = len(self.Q)
-        if m > n:
+        if not 0 < m <= n:
             return False
         A = np.empty((n, m), order="F")
         V = self.V[:m]
@@ -120,7 +227,7 @@ class Fit:
         Q = self.Q[:, :m]
         z = Q.T @ x
         q = x - Q @ z
-        again = Q.T @ q  # twice is enough
+        again = Q.T @ q  # twice is enough for full orthogonality
         q -= Q @ again
         z += again
         length = np.sqrt(q @ q)
@@ -147,7 +254,7 @@ class Fit:
         m = self.size
         direction = self.directions()[:, i]
         mirror = direction.copy()
-        mirror[-1] += 1.0 if direction[-1] >= 0 else -1.0
+        mirror[-1] += 1.0 if direction[-1] >= 0 else -1.0  # away from zero: no cancellation
         mirror /= np.sqrt(mirror @ mirror)
         Z = self.Z[:m, :m].copy()
         for turned in (self.Q.T[:m], self.V[:m], Z):
@@ -179,65 +286,35 @@ class Fit:
             self._directions = M / np.sqrt(np.einsum("ij,ij->j", M, M))
         return self._directions
 
+    def _along_directions(self) -> np.ndarray:
+        """Row i: the part of Y along the i-th direction."""
+        return self.directions().T @ (self.Q[:, : self.size].T @ self.columns.Y)
+
     def sacrifices(self) -> np.ndarray:
         """What leaving each member out adds to ``|R|**2``."""
         B = self._along_directions()
         return np.einsum("ij,ij->i", B, B)
 
-    def _along_directions(self) -> np.ndarray:
-        """Row i: the part of Y along the i-th direction."""
-        return self.directions().T @ (self.Q[:, : self.size].T @ self.columns.Y)
-
     def swap_gains(self) -> np.ndarray:
-        """What every swap takes from ``|R|**2``: members by outsiders."""
-        gains = np.empty((self.size, len(self.D)))
-        for part, scores in self._scored_swaps():
-            gains[:, part] = scores
-        return gains
-
-    def best_swaps(self) -> tuple[np.ndarray, int]:
-        """What each outsider takes in its best swap, and the member that leaves in the best."""
-        gains = np.empty(len(self.D))
-        leaving = 0
-        most = -np.inf
-        for part, scores in self._scored_swaps():
-            best = np.max(scores, axis=0, out=gains[part])
-            j = int(np.argmax(best))
-            if best[j] > most:
-                most = best[j]
-                leaving = int(np.argmax(scores[:, j]))
-        return gains, leaving
-
-    def _scored_swaps(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """The gains of swaps, by parts of the outsiders; each part overwrites the last."""
+        """What every swap takes from ``|R|**2``: members by columns, good until the next call."""
         m = self.size
-        d = len(self.D)
-        M = self.directions()
-        B = self._along_directions()
-        lost = np.einsum("ij,ij->i", B, B)[:, None]
-        squares = np.einsum("ij,ij->i", self.C, self.C)
+        T, gains = self._scratch[:, :m]
+        np.matmul(self.directions().T, self.V[:m], out=T)
+        np.matmul(2 * self._along_directions(), self.C.T, out=gains)
+        gains *= T
+        gains += np.einsum("ij,ij->i", self.C, self.C)
+        add_outer(gains, -self.sacrifices(), self.D)
+        T *= T
+        T += self.D
         least = self.least.copy()
         least[self.members] = np.inf
-        shut = self.D <= least  # columns in the members' span: few swaps take them out of it
-        size = max(SMALLEST_PART, int(SCORED / m))
-        for start in range(0, d, size):
-            part = slice(start, min(start + size, d))
-            shape = m, part.stop - start
-            T, gains, product = (memory[: m * shape[1]].reshape(shape) for memory in self._scratch)
-            D = self.D[part]
-            np.matmul(M.T, self.V[:m, part], out=T)
-            np.matmul(2 * B, self.C[part].T, out=gains)
-            gains *= T
-            gains += squares[part]
-            gains -= np.multiply(lost, D, out=product)
-            T *= T
-            T += D
-            places = np.flatnonzero(shut[part])
-            closed = T[:, places] <= least[part][places]
-            T[:, places] += closed  # so that nothing is divided by zero
-            gains /= T
-            gains[:, places] -= np.where(closed, np.inf, 0.0)
-            yield part, gains
+        # Only where a column lies in the members' span can a swap leave it in that of the others.
+        doubtful = np.flatnonzero(self.D <= least)
+        closed = T[:, doubtful] <= least[doubtful]
+        T[:, doubtful] += closed  # so that nothing is divided by zero
+        gains /= T
+        gains[:, doubtful] -= np.where(closed, np.inf, 0.0)
+        return gains
 
 
 def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
