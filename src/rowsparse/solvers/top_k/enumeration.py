@@ -37,71 +37,63 @@ class Bound:
 
 def best_single(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
     """The best single row."""
-    if problem.loss.quadratic:
-        fit = Fit(Columns.of(problem), 1)
-        gains = fit.gains()
-        j = int(np.argmax(gains))
-        least = fit.value - max(float(gains[j]), 0.0)
-        value = max(least, 0.0) / (2 * len(problem.Y))
-        return Bound(value, "all columns compared", np.array([j]))
-    race = _Race(problem)
-    while race.open.size and race.steps < 400 and not out_of_time():
-        race.advance(4 if race.steps < 8 else 8)
-    if race.open.size:
-        return Bound(min(race.bound, race.open_bound), "all columns compared, some only bounded")
-    return Bound(race.bound, "all columns compared", np.array([race.best]))
+    if not problem.loss.quadratic:
+        return _best_single_robust(problem, out_of_time)
+    fit = Fit(Columns.of(problem), 1)
+    gains = fit.gains()
+    j = int(np.argmax(gains))
+    least = fit.value - max(float(gains[j]), 0.0)
+    value = max(least, 0.0) / (2 * len(problem.Y))
+    return Bound(value, "all columns compared", np.array([j]))
 
 
-class _Race:
-    """All single columns at once; those that cannot win any more drop out."""
+def _best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
+    """A race of all columns: those that cannot win any more drop out."""
+    racing = np.flatnonzero(~closed_rows(problem))
+    best = int(racing[0])
+    lowest = np.inf  # loss of any column
+    proved = np.inf  # bound of all columns that dropped out
+    still = 0.0  # bound of the others
+    steps = 4  # few decide most columns; the others get twice as many in every round
+    while racing.size and steps < 512 and not out_of_time():
+        lower, values = _reweighted(problem, racing, steps)
+        j = int(np.argmin(values))
+        if values[j] < lowest:
+            lowest = float(values[j])
+            best = int(racing[j])
+        decided = lower >= lowest * (1 - PROVED)
+        proved = float(lower[decided].min(initial=proved))
+        racing = racing[~decided]
+        still = float(lower[~decided].min(initial=np.inf))
+        steps *= 2
+    if racing.size:
+        return Bound(min(proved, still), "all columns compared, some only bounded")
+    return Bound(proved, "all columns compared", np.array([best]))
 
-    def __init__(self, problem: PenalisedProblem):
-        self.problem = problem
-        self.F = problem.design.take(np.flatnonzero(problem.penalty.free(problem.n_rows)))
-        self.open = np.flatnonzero(~closed_rows(problem))
-        self.squares = np.empty((self.open.size, len(problem.Y)))  # of the residuals, so far
-        self.steps = 0
-        self.lowest = np.inf  # loss of any column
-        self.best = int(self.open[0])
-        self.bound = np.inf  # of all columns that dropped out
-        self.open_bound = 0.0  # of the others
 
-    def advance(self, steps: int) -> None:
-        """Some reweightings of every open column, then drop those that are decided."""
-        n, c = self.problem.Y.shape
-        entries = n * (c + 2 * self.F.shape[1] + 4)
-        size = max(1, int(3e5 / entries))  # arrays of 2.4 MB stay inside the cache
-        lower = np.empty(self.open.size)
-        for start in range(0, self.open.size, size):
-            part = slice(start, start + size)
-            lower[part] = self._reweight(part, steps)
-        self.steps += steps
-        decided = lower >= self.lowest * (1 - PROVED)
-        self.bound = float(lower[decided].min(initial=self.bound))
-        self.open_bound = float(lower[~decided].min(initial=np.inf))
-        self.open = self.open[~decided]
-        self.squares = self.squares[~decided]
-
-    def _reweight(self, part: slice, steps: int) -> np.ndarray:
-        """Lower bounds on the losses of some open columns."""
-        names = self.open[part]
-        loss = self.problem.loss
-        columns = self.problem.design.take(names).T[:, :, None]
-        F = np.broadcast_to(self.F, (names.size, *self.F.shape))
-        A = np.concatenate([F, columns], axis=2)
-        fits = StackedFits(A, self.problem.Y, loss, 0.5, self.problem.smoothing_floor)
-        fits.resume(self.steps, self.squares[part])
-        lower = np.zeros(names.size)
+def _reweighted(
+    problem: PenalisedProblem, names: np.ndarray, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower bounds on the losses of single columns, and losses that were reached."""
+    free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+    F = problem.design.take(free)
+    n, c = problem.Y.shape
+    lower = np.zeros(names.size)
+    values = np.full(names.size, np.inf)
+    entries = n * (c + 2 * free.size + 4)
+    size = max(1, int(3e5 / entries))  # arrays of 2.4 MB stay inside the cache
+    for start in range(0, names.size, size):
+        part = slice(start, start + size)
+        columns = problem.design.take(names[part]).T[:, :, None]
+        shared = np.broadcast_to(F, (len(columns), *F.shape))
+        A = np.concatenate([shared, columns], axis=2)
+        fits = StackedFits(A, problem.Y, problem.loss, 0.5, problem.smoothing_floor)
         for _ in range(steps):
             h = fits.step()
-            lower = np.maximum(lower, dual_bounds(h, fits.squares, loss))
-            values = fits.values()
-            j = int(np.argmin(values))
-            if values[j] < self.lowest:
-                self.lowest = float(values[j])
-                self.best = int(names[j])
-        self.squares[part] = fits.squares
-        return lower
+            bounds = dual_bounds(h, fits.squares, problem.loss)
+            lower[part] = np.maximum(lower[part], bounds)
+            values[part] = np.minimum(values[part], fits.values())
+    return lower, values
 
 
 def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.ndarray:
@@ -114,12 +106,13 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
     shares = loss.weights(n) / n
     gain = np.einsum("ti,ti->t", h, squares) / n
     norms = h * np.sqrt(squares) / n
+    nothing = np.zeros_like(gain)
     if loss.r == 1:
         longest = (norms / shares).max(axis=1)
-        return np.divide(gain, longest, out=np.zeros_like(gain), where=longest > 0)
+        return np.divide(gain, longest, out=nothing, where=longest > 0)
     q = loss.r / (loss.r - 1)
     cost = (shares ** (1 - q) * norms**q).sum(axis=1)  # q times the conjugate
-    ratio = np.divide(gain, cost, out=np.zeros_like(gain), where=cost > 0)
+    ratio = np.divide(gain, cost, out=nothing, where=cost > 0)
     t = ratio ** (1 / (q - 1))
     return t * gain - t**q * cost / q
 
@@ -136,10 +129,9 @@ def best_pair(
     its rounding leaves in doubt are scored in double precision.
     """
     columns = Columns.of(problem)
-    pairs = _Pairs(columns)
     total = float(np.vdot(columns.Y, columns.Y))
     known = total * (1 - 1e-9) - 2 * len(problem.Y) * objective
-    pairs.most = max(pairs.most, known)
+    pairs = _Pairs(columns, known)
     parts = [slice(a, a + PAIR_BLOCK) for a in range(0, pairs.rows.size, PAIR_BLOCK)]
     for start in range(0, len(parts), 8):  # eight blocks are kept while all others pass by
         group = [(first, pairs.block(first)) for first in parts[start : start + 8]]
@@ -164,19 +156,18 @@ class _Pairs:
     which is more than M where ``g_i + g_j - M + rho (M rho - 2 b_i'b_j) > 0``.
     """
 
-    def __init__(self, columns: Columns):
+    def __init__(self, columns: Columns, known: float):
         self.columns = columns
         self.rows = np.flatnonzero(columns.squares > 0)
         self.lengths = np.sqrt(columns.squares[self.rows])
         self.B = columns.C[self.rows] / self.lengths[:, None]
         self.single = np.einsum("ij,ij->i", self.B, self.B)
         self.best = np.array([int(np.argmax(self.single))])
-        self.most = float(self.single.max())
+        self.most = max(float(self.single.max()), known)
         n = len(columns.Y)
         self.slack = 4 * (n + 16) * float(np.finfo(np.float32).eps)  # of rho, with room to spare
         self._B = self.B.astype(np.float32)
         self._single = self.single.astype(np.float32)
-        self._scratch = np.empty((3, PAIR_BLOCK * PAIR_BLOCK), dtype=np.float32)
 
     def block(self, part: slice) -> np.ndarray:
         """Unit columns in single precision."""
@@ -186,47 +177,30 @@ class _Pairs:
 
     def compare(self, first: slice, left: np.ndarray, second: slice, right: np.ndarray) -> None:
         """All pairs of two parts of the columns, given their blocks."""
-        shape = left.shape[1], right.shape[1]
-        size = shape[0] * shape[1]
-        rho, test, product = (memory[:size].reshape(shape) for memory in self._scratch)
-        np.matmul(left.T, right, out=rho)
-        np.matmul(-2 * self._B[first], self._B[second].T, out=test)
-        test += np.multiply(rho, np.float32(self.most), out=product)
+        rho = left.T @ right
+        test = rho * np.float32(self.most)
+        test -= (2 * self._B[first]) @ self._B[second].T
         test *= rho
         test += self._single[second]
         least = self.most * (1 - self.slack) - self.single[first]
         doubtful = np.flatnonzero(test.max(axis=1) >= least)
-        if not doubtful.size:
-            return
         i, j = np.nonzero(test[doubtful] >= least[doubtful, None])
         i = doubtful[i]
-        # what the pair explains at most, were rho off by the slack
-        apart = 1 - rho[i, j].astype(float) ** 2
-        upper = test[i, j] + self.single[first][i] + self.most * (apart - 1 + self.slack)
-        apart -= self.slack
-        upper = np.divide(upper, apart, out=np.full(i.size, np.inf), where=apart > 0)
-        self._score(first.start + i, second.start + j, upper)
+        for start in range(0, i.size, PAIR_BLOCK):
+            part = slice(start, start + PAIR_BLOCK)
+            self._score(first.start + i[part], second.start + j[part])
 
-    def _score(self, i: np.ndarray, j: np.ndarray, upper: np.ndarray) -> None:
-        """Doubtful pairs in double precision, the most promising first."""
-        order = np.argsort(-upper, kind="stable")
-        for start in range(0, order.size, PAIR_BLOCK):
-            part = order[start : start + PAIR_BLOCK]
-            if upper[part[0]] <= self.most:
-                return
-            explained = self._explained(i[part], j[part])
-            t = int(np.argmax(explained))
-            if explained[t] > self.most:
-                self.most = float(explained[t])
-                self.best = np.array([i[part[t]], j[part[t]]])
-
-    def _explained(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """What pairs explain; minus infinity where one column depends on the other."""
+    def _score(self, a: np.ndarray, b: np.ndarray) -> None:
+        """Pairs in double precision, those of a column that depends on the other left out."""
         left = self.columns.block(self.rows[a]) / self.lengths[a]
         right = self.columns.block(self.rows[b]) / self.lengths[b]
         rho = np.einsum("ij,ij->j", left, right)
-        joint = self.single[a] + self.single[b]
-        joint -= 2 * rho * np.einsum("ij,ij->i", self.B[a], self.B[b])
+        products = np.einsum("ij,ij->i", self.B[a], self.B[b])
+        joint = self.single[a] + self.single[b] - 2 * rho * products
         apart = 1 - rho**2
         independent = apart > self.columns.dependent
-        return np.divide(joint, apart, out=np.full(a.size, -np.inf), where=independent)
+        explained = np.divide(joint, apart, out=np.full(a.size, -np.inf), where=independent)
+        t = int(np.argmax(explained))
+        if explained[t] > self.most:
+            self.most = float(explained[t])
+            self.best = np.array([a[t], b[t]])

@@ -205,4 +205,3 @@ class RobustSearch(SupportSearch):
             fits.step()
             lowest = np.minimum(lowest, fits.values())
         return lowest
-

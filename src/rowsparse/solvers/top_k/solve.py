@@ -36,9 +36,6 @@ class Splice(TopKSolver[State]):
     max_iter: int = 1
     kicks: int | None = None  # None: up to 6, as many as the size of the problem warrants
 
-    def wanted_kicks(self) -> int | None:
-        return self.kicks
-
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> State:
         W = problem.penalty.prox(W, 1.0)
         return State(W=W, objective=problem.objective(W), criterion=np.inf)
