@@ -16,8 +16,7 @@ import numpy as np
 from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
-from .solvers.base import Solver
-from .solvers.loop import Deadline
+from .solvers.base import Deadline, Solver
 from .solvers.penalised.irls import IRLS
 from .solvers.penalised.starts import solve, solve_near
 

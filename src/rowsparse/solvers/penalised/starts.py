@@ -17,8 +17,7 @@ from ...designs.wrappers import Subset
 from ...numerics.systems import ridge
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
-from ..base import Solver
-from ..loop import Deadline, run
+from ..base import Deadline, Solver, run
 from .block_descent import BlockDescent
 from .irls import IRLS
 from .proximal_gradient import ProximalGradient

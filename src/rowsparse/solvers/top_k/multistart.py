@@ -18,8 +18,7 @@ from ...penalties.l2p import L2p
 from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
-from ..base import OutOfTime, S, Solver, never
-from ..loop import Deadline, run
+from ..base import Deadline, OutOfTime, S, Solver, never, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
 from .candidates import closed_rows

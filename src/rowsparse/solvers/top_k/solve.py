@@ -11,8 +11,7 @@ import numpy as np
 from ...numerics.threads import blas_threads_for
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
-from ..base import OutOfTime, Solver, State
-from ..loop import Deadline, certified, refuse_unsupported
+from ..base import Deadline, OutOfTime, Solver, State, certified, refuse_unsupported
 from .bounds import PROVED, bound
 from .multistart import Effort, Job, Start, TopKSolver, search_for, support_of
 from .search import NO_ROWS
