@@ -90,6 +90,10 @@ class PenalisedProblem(ByValue):
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
+    def joined(self, features: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """The W of which these are the parts."""
+        return np.vstack([features, intercept]) if self.has_constant else features
+
     @property
     def may_enter(self) -> np.ndarray:
         """Features whose row may be nonzero: not constant and not excluded."""
@@ -104,7 +108,7 @@ class PenalisedProblem(ByValue):
         """
         G = solution.gradient
         if G is None:
-            W = np.vstack([solution.W, solution.intercept]) if self.has_constant else solution.W
+            W = self.joined(solution.W, solution.intercept)
             G = self.evaluate(W).gradient[: len(solution.W)]
         L = self.sample_curvatures[: len(G)] * self.residual_scale ** (self.loss.r - 2)
         return self.penalty.take(np.arange(len(G))).entering(G, L)

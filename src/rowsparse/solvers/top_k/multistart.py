@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...numerics.rows import nonzero_rows
-from ...penalties.l2p import L2p
+from ...penalties.families import L2p
 from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
