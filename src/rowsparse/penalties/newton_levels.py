@@ -21,12 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
-from ..numerics.systems import LIFTS, Cholesky, lifted_cholesky
+from ..numerics.systems import Cholesky, lifted_cholesky
 from .base import LocalModel, RowPenalty
 
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
 AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
+LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
 NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length means nothing
 
 
@@ -133,7 +134,7 @@ class _Structure:
         if not inside.size:
             return None
         rows = np.flatnonzero(self.signs[:, k])
-        factor = lifted_cholesky(G[np.ix_(inside, inside)])
+        factor = lifted_cholesky(G[np.ix_(inside, inside)], lifts=LIFTS)
         half = factor.forward(-self.Q[inside, k])
         coupling = np.zeros((inside.size, len(G)))
         if rows.size:
