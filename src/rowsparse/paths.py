@@ -16,8 +16,7 @@ import numpy as np
 from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
-from .solvers.base import Solver
-from .solvers.loop import Deadline
+from .solvers.base import Deadline, Solver
 from .solvers.penalised.irls import IRLS
 from .solvers.penalised.starts import solve, solve_near
 
@@ -43,9 +42,8 @@ def alpha_path(
     deadline = Deadline(solver.time_limit)
     for alpha in grid:
         near = solutions[-1] if solutions else None
-        solutions.append(
-            solve_near(problem.with_alpha(alpha), deadline.limited(solver), near, init)
-        )
+        at = problem.with_alpha(alpha)
+        solutions.append(solve_near(at, deadline.limited(solver), near, init))
         if solutions[-1].status in ENDED:
             break
     return Path(grid[: len(solutions)], tuple(solutions))
@@ -118,9 +116,8 @@ class _Walk:
         self.init = init
         self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
-        self.seen: dict[float, Solution] = {}  # the last at each alpha
-        self.quick: dict[float, Solution] = {}  # from the neighbour alone
-        self.thorough: dict[float, Solution] = {}  # from every start as well
+        # by alpha, and whether from every start or from the neighbour alone
+        self.known: dict[tuple[float, bool], Solution] = {}
         self.n_iter = 0  # of all solves
         self.ended: str | None = None  # Ctrl-C or the end of the time
 
@@ -151,11 +148,9 @@ class _Walk:
         Steps and bisections pass the same alphas, from the same neighbours, for every k: what was
         solved once is looked up.
         """
-        known = self.thorough if thorough else self.quick
-        if alpha not in known:
-            known[alpha] = self._solved(alpha, near, thorough)
-            self.seen[alpha] = known[alpha]
-        return known[alpha]
+        if (alpha, thorough) not in self.known:
+            self.known[alpha, thorough] = self._solved(alpha, near, thorough)
+        return self.known[alpha, thorough]
 
     def _solved(self, alpha: float, near: Solution | None, thorough: bool) -> Solution:
         problem = self.problem.with_alpha(alpha)
@@ -184,6 +179,7 @@ class _Walk:
         return alpha, solution
 
     def path(self) -> Path:
-        """Everything seen, from the largest alpha to the smallest."""
-        order = sorted(self.seen, reverse=True)
-        return Path(np.array(order), tuple(self.seen[alpha] for alpha in order))
+        """The last solution at every alpha seen, from the largest to the smallest."""
+        last = {alpha: solution for (alpha, _), solution in self.known.items()}
+        order = sorted(last, reverse=True)
+        return Path(np.array(order), tuple(last[alpha] for alpha in order))

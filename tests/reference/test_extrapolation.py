@@ -5,7 +5,7 @@ import pytest
 
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import L2p
-from rowsparse.solvers.penalised.descent import MEMORY, extrapolated_sweeps, shares_of_steps
+from rowsparse.solvers.penalised.block_descent import MEMORY, extrapolated_sweeps, shares_of_steps
 from rowsparse.solvers.penalised.model import GramModel, SampleModel
 
 ROWS = np.arange(70)

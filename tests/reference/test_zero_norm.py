@@ -7,7 +7,7 @@ from margins import hinge_sum, problem, two_classes
 from sklearn.svm import SVC
 
 from rowsparse.losses import ProbitLoss
-from rowsparse.solvers.loop import Deadline, run
+from rowsparse.solvers.base import Deadline, run
 from rowsparse.solvers.margin.feature_exchange import exchanged
 from rowsparse.solvers.margin.probit import ProbitEM
 from rowsparse.solvers.margin.reweighting import Alive

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 from rowsparse import ZeroNormSVC
-from rowsparse.solvers.loop import run
+from rowsparse.solvers.base import run
 from rowsparse.solvers.margin import linear_programs
 from rowsparse.solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from rowsparse.solvers.margin.svm import ReweightedSVM

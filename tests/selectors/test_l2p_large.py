@@ -7,7 +7,6 @@ from rowsparse import L2pSelector
 from rowsparse.designs import dense
 from rowsparse.numerics import passes
 from rowsparse.solvers.penalised import block_descent
-from rowsparse.solvers.penalised import working_set as guess
 
 
 def data(seed=0):
@@ -78,7 +77,7 @@ def whole_passes(monkeypatch):
 @pytest.fixture
 def guessing(monkeypatch, large):
     """As if few samples were enough to look at a part of them."""
-    monkeypatch.setattr(guess, "_part_tells", lambda n, d: True)
+    monkeypatch.setattr(block_descent, "_part_tells", lambda n, d: True)
     monkeypatch.setattr(passes, "WORTH_GRAM", 0)
 
 

@@ -10,6 +10,12 @@ import numpy as np
 class Loss(ABC):
     """A function of Z and Y (both n x c), averaged over the samples."""
 
+    sample_weight: np.ndarray | None
+
+    def weights(self, n: int) -> np.ndarray:
+        """The sample weights, ones if none were given."""
+        return np.ones(n) if self.sample_weight is None else self.sample_weight
+
     @abstractmethod
     def value(self, Z: np.ndarray, Y: np.ndarray) -> float:
         """The loss of predictions Z."""

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.systems import LIFTS, cholesky_solver, conjugate_gradients, lifted_cholesky
-from .residual import ResidualLoss
+from .residual import SMOOTHING_FLOOR, ResidualLoss
 
-FLOOR = 1e-7  # of the residual's size: where the smoothing ends if nobody says otherwise
 DIRECT = 400  # unknowns up to which factorising the Newton system beats conjugate gradients
 
 
@@ -80,10 +79,9 @@ def _minimise(
     """The minimum for orthonormal columns P, by Newton steps under a falling smoothing."""
     root = np.sqrt(loss.weights(len(Y)))[:, None]
     B = np.linalg.lstsq(root * P, root * Y, rcond=None)[0]
-    squares = ResidualLoss(2.0, loss.sample_weight)
-    size = float(np.sqrt(2 * squares.value_of_residual(P @ B - Y)))
+    size = loss.size_of_residual(P @ B - Y)
     if floor is None:
-        floor = FLOOR * size
+        floor = SMOOTHING_FLOOR * size
     sigma = max(0.3 * size, floor)
     before: tuple[np.ndarray, float] | None = None
     while True:
@@ -96,16 +94,12 @@ def _minimise(
         lower = max(0.1 * sigma, floor)
         start = B
         if before is not None:
-            start = _extrapolated(B, before[0], (sigma - lower) / (before[1] - sigma))
-            start = _Smoothed(P, Y, loss, lower).better(start, B)
+            # the minima at the last two sigmas lie on a line that leads to the next one
+            ahead = (sigma - lower) / (before[1] - sigma)
+            start = _Smoothed(P, Y, loss, lower).better(B + ahead * (B - before[0]), B)
         before = B, sigma
         B = start
         sigma = lower
-
-
-def _extrapolated(B: np.ndarray, before: np.ndarray, t: float) -> np.ndarray:
-    """The point beyond B on the line from the one before."""
-    return B + t * (B - before)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from scipy.special import erfcx, log_ndtr
 
 from .base import Loss
 
-_SQRT_2_OVER_PI = np.sqrt(2 / np.pi)
-
 
 @dataclass(frozen=True)
 class MarginLoss(Loss):
@@ -21,10 +19,6 @@ class MarginLoss(Loss):
     name: ClassVar[str]  # by which a solver says for which of them it is
 
     sample_weight: np.ndarray | None = None
-
-    def weights(self, n: int) -> np.ndarray:
-        """The sample weights, ones if there are none."""
-        return np.ones(n) if self.sample_weight is None else self.sample_weight
 
     def value(self, Z: np.ndarray, Y: np.ndarray) -> float:
         return float(self.weights(len(Z)) @ self.phi(Y * Z).sum(axis=1)) / len(Z)
@@ -87,7 +81,7 @@ class ProbitLoss(MarginLoss):
 
     def dphi(self, m: np.ndarray) -> np.ndarray:
         # N(m) / Phi(m) without a quotient of two numbers that both underflow
-        return -_SQRT_2_OVER_PI / erfcx(-m / np.sqrt(2))
+        return -np.sqrt(2 / np.pi) / erfcx(-m / np.sqrt(2))
 
     def curvature(self, m: np.ndarray) -> np.ndarray:
         """The second derivative, between 0 and 1."""

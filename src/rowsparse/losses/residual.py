@@ -10,6 +10,10 @@ from ..numerics.rows import row_norms
 from ..numerics.shrink import residual_shrink
 from .base import Loss
 
+# Of the residual's size, what is left of the smoothing at the end: a sample fitted as closely as
+# this counts as fitted exactly, and its weight for r = 1, 1e7, still leaves a system nine digits.
+SMOOTHING_FLOOR = 1e-7
+
 
 @dataclass(frozen=True)
 class ResidualLoss(Loss):
@@ -42,21 +46,19 @@ class ResidualLoss(Loss):
         """Whether it is the mean of squares, all samples counting alike."""
         return self.quadratic and self.sample_weight is None
 
-    def weights(self, n: int) -> np.ndarray:
-        """The sample weights, ones if none were given."""
-        return np.ones(n) if self.sample_weight is None else self.sample_weight
-
     def value(self, Z: np.ndarray, Y: np.ndarray) -> float:
         return self.value_of_residual(Z - Y)
 
     def value_of_residual(self, E: np.ndarray) -> float:
         """The loss as a function of E = Z - Y."""
-        if self.plain:
-            return float(np.einsum("ij,ij->i", E, E).sum()) / (2 * len(E))
         powers = self._squares(E) ** (self.r / 2)
         if self.sample_weight is not None:
             powers = self.sample_weight * powers
         return float(powers.sum() / (self.r * len(E)))
+
+    def size_of_residual(self, E: np.ndarray) -> float:
+        """Its root mean square over the weighted samples, whatever r is."""
+        return float(np.sqrt(2 * ResidualLoss(2.0, self.sample_weight).value_of_residual(E)))
 
     def gradient(self, Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.slopes(Z - Y)
@@ -75,9 +77,10 @@ class ResidualLoss(Loss):
         ``1/2 (t - |z - y|)**2 + step s/(r n) t**r``; of the loss without smoothing."""
         E = Z - Y
         norms = row_norms(E)
-        rho = np.broadcast_to(step / (self.r * len(E)) * self.weights(len(E)), norms.shape)
+        rho = step / (self.r * len(E)) * self.weights(len(E))
         t = residual_shrink(norms, rho, self.r)
-        return Y + E * np.divide(t, norms, out=np.zeros_like(norms), where=norms > 0)[:, None]
+        factors = np.divide(t, norms, out=np.zeros_like(norms), where=norms > 0)
+        return Y + E * factors[:, None]
 
     def residual_weights(self, E: np.ndarray) -> np.ndarray:
         """``h_i = s_i (|e_i|**2 + smoothing**2)**((r-2)/2)``; a zero residual gets weight zero
@@ -103,7 +106,7 @@ class ResidualLoss(Loss):
         """
         n = len(Theta)
         scale = self.weights(n) / n
-        norms = np.sqrt(np.einsum("ij,ij->i", Theta, Theta))
+        norms = row_norms(Theta)
         linear = float(np.einsum("ij,ij->", Theta, Y))
         if self.r == 1:
             inside = np.all(norms <= scale * (1 + 1e-12))
@@ -119,10 +122,6 @@ class ResidualLoss(Loss):
         gain = -float(np.einsum("ij,ij->", Theta, Y))
         if gain <= 0:
             return 0.0
-        if self.plain:  # a parabola in t
-            curvature = len(Theta) * float(np.einsum("ij,ij->", Theta, Theta))
-            t = min(longest, gain / curvature)
-            return t * gain - t**2 * curvature / 2
         if self.r == 1:  # linear up to the edge of the domain
             scale = self.weights(len(Theta)) / len(Theta)
             used = scale > 0

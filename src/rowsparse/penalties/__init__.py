@@ -2,9 +2,7 @@
 
 from .base import Penalty, RowPenalty
 from .cardinality import Cardinality
-from .families import RowNormPenalty
-from .l2p import L2p
-from .lpinf import LpInf
+from .families import L2p, LpInf, RowNormPenalty
 from .margin_norm import MarginNorm
 
 __all__ = ["Cardinality", "L2p", "LpInf", "MarginNorm", "Penalty", "RowNormPenalty", "RowPenalty"]

@@ -25,7 +25,7 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class LocalModel(Protocol):
-    """The loss on a working set of rows, as a Newton step sees it.
+    """The loss on a working set of rows, as sweeps, Newton steps and exchanges of rows see it.
 
     ``W`` are the rows; ``curvatures`` those of a quadratic above the loss along each of them,
     ``metric`` those in which the violation is measured.
@@ -37,8 +37,34 @@ class LocalModel(Protocol):
     support: np.ndarray  # the rows in focus
     rounding: float  # of what ``along`` returns
 
+    def copy(self) -> Self:
+        """A model of its own rows; the data are shared."""
+
+    def loss_value(self) -> float:
+        """The loss, up to a constant that copies share."""
+
     def gradient(self) -> np.ndarray:
         """Of the loss, in all rows."""
+
+    def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float) -> float:
+        """Minimise over one of the named rows after the other.
+
+        Ends after ``n_sweeps``, or when a sweep moves no row by more than ``tol`` in the scale
+        ``sqrt(L_j) |dw_j|``; returns that largest move of the last sweep.
+        """
+
+    @property
+    def image(self) -> np.ndarray:
+        """What is kept up to date beside W: affine in W, so mixtures of points mix it too."""
+
+    def place(self, W: np.ndarray, image: np.ndarray) -> None:
+        """Go to W, whose image is known."""
+
+    def sweep_flops(self, n_rows: int) -> float:
+        """Operations of a sweep over so many rows."""
+
+    def newton_flops(self, n_rows: int) -> float:
+        """Operations of a Newton step on so many rows."""
 
     def focus(self, support: np.ndarray) -> None:
         """Prepare Newton steps on the named rows; what follows is about these."""
@@ -55,9 +81,6 @@ class LocalModel(Protocol):
     def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
         """Solves with that matrix restricted to multiples of one direction per row; None where
         such a system would be too large."""
-
-    def newton_flops(self, n_rows: int) -> float:
-        """Operations of a Newton step on so many rows."""
 
     def along(self, D: np.ndarray) -> float:
         """The change of the loss from W to W + D."""
@@ -98,6 +121,12 @@ class Penalty(ByValue, ABC):
         ``|g_j| / sqrt(L_j)``, whose square is twice what it would gain; 0 if it may not."""
         allowed = (L > 0) & ~self.excluded(len(G))
         return np.divide(row_norms(G), np.sqrt(L), out=np.zeros_like(L), where=allowed)
+
+    @property
+    def compiled(self) -> tuple[float, bool] | None:
+        """The power p and whether rows are clipped or shrunk, for the compiled sweeps; None where
+        these do not know the prox, and rows are swept by it in NumPy."""
+        return None
 
     @property
     def limit(self) -> int | None:
@@ -146,26 +175,6 @@ class Penalty(ByValue, ABC):
 
     def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
         """The smallest alpha at which no single row leaves zero, given the gradient there."""
-        raise self._no_strength()
-
-    def sweep_gram(
-        self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,
-        tol: float,
-    ) -> float:  # fmt: skip
-        """Minimise over one of the named rows after the other, for ``1/2 tr(W'GW)`` plus a linear
-        function with gradient Q at W; W and Q (m x c, Fortran order) change in place.
-
-        Ends after ``n_sweeps``, or when a sweep moves no row by more than ``tol`` in the scale
-        ``sqrt(G_jj) |dw_j|``; returns that largest move of the last sweep.
-        """
-        raise self._no_strength()
-
-    def sweep_samples(
-        self, X: np.ndarray, E: np.ndarray, W: np.ndarray, curvatures: np.ndarray,
-        rows: np.ndarray, n_sweeps: int, tol: float,
-    ) -> float:  # fmt: skip
-        """The same for ``1/2 |E|**2``, E = X W - Y: W and E change in place, and the curvatures
-        are the squared norms of the columns of X."""
         raise self._no_strength()
 
     def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
@@ -301,49 +310,3 @@ class RowPenalty(Penalty):
         """The smallest alpha at which no single row leaves zero, given the gradient there."""
         # the last digits of a gradient depend on how it was summed: keep the zero at alpha_max
         return float(self.entering(G0, L).max(initial=0.0)) * (1 + 1e-12)
-
-    def sweep_gram(
-        self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,
-        tol: float,
-    ) -> float:  # fmt: skip
-        def move(j: int, change: np.ndarray) -> None:
-            Q[:] += np.outer(G[:, j], change)
-
-        return self._sweep(W, G.diagonal(), lambda j: Q[j], move, rows, n_sweeps, tol)
-
-    def sweep_samples(
-        self, X: np.ndarray, E: np.ndarray, W: np.ndarray, curvatures: np.ndarray,
-        rows: np.ndarray, n_sweeps: int, tol: float,
-    ) -> float:  # fmt: skip
-        def move(j: int, change: np.ndarray) -> None:
-            E[:] += np.outer(X[:, j], change)
-
-        return self._sweep(W, curvatures, lambda j: X[:, j] @ E, move, rows, n_sweeps, tol)
-
-    def _sweep(
-        self,
-        W: np.ndarray,
-        curvatures: np.ndarray,
-        gradient: Callable[[int], np.ndarray],
-        move: Callable[[int, np.ndarray], None],
-        rows: np.ndarray,
-        n_sweeps: int,
-        tol: float,
-    ) -> float:
-        """Row by row in plain NumPy; a penalty that is used on many rows brings a compiled one."""
-        strength = self.strength(len(W))
-        curved = rows[curvatures[rows] > 0]
-        largest = 0.0
-        for _ in range(n_sweeps):
-            largest = 0.0
-            for j in curved:
-                L = curvatures[j]
-                target = W[j] - gradient(j) / L
-                change = self.prox_rows(target[None], strength[j : j + 1] / L)[0] - W[j]
-                if change.any():
-                    W[j] += change
-                    move(j, change)
-                    largest = max(largest, float(np.sqrt(L) * np.linalg.norm(change)))
-            if largest <= tol:
-                break
-        return largest

@@ -1,4 +1,4 @@
-"""Two families of row penalties: functions of Euclidean norms, and powers of any size."""
+"""The families of row penalties: functions of Euclidean norms, powers of a size, L2p and LpInf."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from ..numerics import clip
+from ..numerics import shrink as maps
 from ..numerics.rows import nonzero_rows, row_norms
-from ..numerics.sweep import sweep_gram, sweep_samples
 from .base import LocalModel, RowPenalty
+from .newton_levels import newton_on_levels
 from .newton_norms import newton_on_norms
 
 
@@ -48,12 +50,11 @@ class RowNormPenalty(RowPenalty):
         return Z * factors[:, None]
 
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
-        """As for every row penalty, and quicker: a zero row, as most are, moves by its shrunk
-        norm."""
         curved = L > 0
         step = np.divide(1.0, L, out=np.zeros_like(L), where=curved)
         Z = W - G * step[:, None]
         norms = row_norms(Z)
+        # a zero row, as most are, moves by its shrunk norm: no product of rows is needed for it
         moves = self.shrink(norms, self._scaled_strength(len(W), step))
         used = np.flatnonzero(nonzero_rows(W))
         factors = moves[used] / np.where(norms[used] > 0, norms[used], 1.0)
@@ -87,11 +88,15 @@ class PowerPenalty(RowPenalty):
 
     p: float = 1.0
 
-    clipped: ClassVar[bool]  # which of two steps the compiled sweeps take: clip a row, or shrink it
+    clipped: ClassVar[bool]  # whether the prox clips a row's entries, or shrinks the row
 
     @property
     def convex(self) -> bool:
         return self.p == 1
+
+    @property
+    def compiled(self) -> tuple[float, bool]:
+        return self.p, self.clipped
 
     def relaxed(self, share: float) -> Self:
         return replace(self, p=1 + share * (self.p - 1))
@@ -109,18 +114,54 @@ class PowerPenalty(RowPenalty):
     def lost_curvature(self, t: np.ndarray) -> np.ndarray:
         return np.full_like(t, 2 - self.p)
 
-    def sweep_gram(
-        self, G: np.ndarray, Q: np.ndarray, W: np.ndarray, rows: np.ndarray, n_sweeps: int,
-        tol: float,
-    ) -> float:  # fmt: skip
-        strength = self.strength(len(W))
-        return sweep_gram(G, Q, W, strength, self.p, rows, n_sweeps, tol, self.clipped)
 
-    def sweep_samples(
-        self, X: np.ndarray, E: np.ndarray, W: np.ndarray, curvatures: np.ndarray,
-        rows: np.ndarray, n_sweeps: int, tol: float,
-    ) -> float:  # fmt: skip
-        strength = self.strength(len(W))
-        return sweep_samples(
-            X, E, W, curvatures, strength, self.p, rows, n_sweeps, tol, self.clipped
-        )
+@dataclass(frozen=True, eq=False)
+class L2p(PowerPenalty, RowNormPenalty):
+    """``alpha * sum_j factors_j |w_j|_2**p``, 0 <= p <= 1; p = 0 counts the nonzero rows."""
+
+    clipped: ClassVar[bool] = False
+    starts: ClassVar[tuple[str, ...]] = ("zero", "irls", "convex")
+
+    def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        return maps.shrink(z, rho, self.p)
+
+    def strength_to_zero(self, z: np.ndarray) -> np.ndarray:
+        return maps.strength_to_zero(z, self.p)
+
+    @property
+    def reweighting_refusal(self) -> str | None:
+        return None if self.p > 0 else "reweighting needs p > 0, got p = 0"
+
+    def reweightable_relative(self) -> L2p:
+        # a power as small as this ranks rows nearly as p = 0 does, and has a quadratic above it
+        return self if self.p > 0 else replace(self, p=0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class LpInf(PowerPenalty):
+    """``alpha * sum_j factors_j (max_k |W_jk|)**p``, 0 <= p <= 1 (Kong & Ding).
+
+    p = 0 counts the nonzero rows. The prox clips a row's entries at one level, so the largest
+    entries of a row tie: the penalty has kinks at the very points where solutions lie.
+    """
+
+    clipped: ClassVar[bool] = True
+    starts: ClassVar[tuple[str, ...]] = ("zero", "ridge", "convex")
+
+    def sizes(self, W: np.ndarray) -> np.ndarray:
+        return np.abs(W).max(axis=1, initial=0.0)
+
+    def dual_sizes(self, G: np.ndarray) -> np.ndarray:
+        return np.abs(G).sum(axis=1)
+
+    def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        return clip.clip_rows(Z, rho, self.p)
+
+    def strength_to_remove(self, Z: np.ndarray) -> np.ndarray:
+        return clip.clip_strength_to_zero(Z, self.p)
+
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+        newton_on_levels(model, self, tol)
+
+    def newton_flops(self, model: LocalModel, n_rows: int) -> float:
+        return 2.0 * model.W.shape[1] * n_rows**3

@@ -27,8 +27,8 @@ from .base import LocalModel, RowPenalty
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
 AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
-NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length means nothing
 LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
+NO_LENGTH = 1e-3  # of a step at which the first row dies: the step's own length means nothing
 
 
 def newton_on_levels(model: LocalModel, penalty: RowPenalty, tol: float) -> None:
@@ -46,11 +46,6 @@ def newton_on_levels(model: LocalModel, penalty: RowPenalty, tol: float) -> None
             return
         if not any(_accept(model, here, D) for D in here.steps(model.gram())):
             return
-
-
-def newton_on_levels_flops(n_rows: int, n_outputs: int) -> float:
-    """Operations of such a step."""
-    return 2.0 * n_outputs * n_rows**3
 
 
 @dataclass
@@ -124,6 +119,7 @@ class _Structure:
         blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
         change = np.zeros(len(G))
         if rows.size:
+            # one lift only: where it fails the bend is too concave, and another one is tried
             levels = lifted_cholesky(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])
             change[rows] = levels(right[rows])
         D = change[:, None] * self.signs

@@ -16,57 +16,36 @@ class Evaluation(Protocol):
     """What is known about a point W."""
 
     @property
-    def objective(self) -> float:
-        """Of the true problem, without smoothing."""
-        ...
-
+    def objective(self) -> float: ...  # of the true problem, without smoothing
     @property
-    def violation(self) -> float | None:
-        """The certificate (see ``results.Solution``); None where a problem has none."""
-        ...
-
+    def violation(self) -> float | None: ...  # the certificate; None where a problem has none
     @property
-    def smoothing(self) -> float:
-        """Of the loss that the violation belongs to."""
-        ...
-
+    def smoothing(self) -> float: ...  # of the loss that the violation belongs to
     @property
-    def gradient(self) -> np.ndarray | None:
-        """Of that loss in W; None where it was not needed."""
-        ...
+    def gradient(self) -> np.ndarray | None: ...  # of that loss in W; None if it was not needed
 
 
 class Problem(Protocol):
     """What is minimised over W, which has one row per feature and those of free columns below."""
 
     @property
-    def kind(self) -> str:
-        """One of the kinds above."""
-        ...
-
+    def kind(self) -> str: ...  # one of the kinds above
     @property
     def Y(self) -> np.ndarray: ...
     @property
     def n_rows(self) -> int: ...
+
+    # the best W whose penalised rows are zero: where a solver begins if not told
     @property
-    def null_point(self) -> np.ndarray:
-        """The best W whose penalised rows are zero: where a solver begins if not told."""
-        ...
+    def null_point(self) -> np.ndarray: ...
 
+    # the smoothing of the loss under which results are certified
     @property
-    def smoothing_floor(self) -> float:
-        """The smoothing of the loss under which results are certified."""
-        ...
-
+    def smoothing_floor(self) -> float: ...
     @property
-    def attainable_violation(self) -> float:
-        """What rounding leaves of a violation."""
-        ...
+    def attainable_violation(self) -> float: ...  # what rounding leaves of a violation
 
-    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the features, and the intercept."""
-        ...
-
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...  # features and intercept
     def objective(self, W: np.ndarray) -> float: ...
     def evaluate(self, W: np.ndarray) -> Evaluation: ...
     def duality_gap(self, W: np.ndarray, evaluation: Any) -> float | None: ...

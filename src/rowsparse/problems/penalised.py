@@ -10,7 +10,7 @@ import numpy as np
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
-from ..losses.residual import ResidualLoss
+from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
@@ -18,8 +18,7 @@ from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
 
-SMOOTHING_FLOOR = 1e-7  # of the residual's size: what is left of the smoothing at the end
-ROUNDING = 2e-16
+ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for small r
 # What is computed once and depends on the data alone, and on them and on which rows are free.
 _OF_DATA = ("sample_curvatures",)
 _OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
@@ -90,6 +89,10 @@ class PenalisedProblem(ByValue):
         """The rows of the features and the intercept (zeros if there is none)."""
         return (W[:-1], W[-1]) if self.has_constant else (W, np.zeros(W.shape[1]))
 
+    def joined(self, features: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """The W of which these are the parts."""
+        return np.vstack([features, intercept]) if self.has_constant else features
+
     @property
     def may_enter(self) -> np.ndarray:
         """Features whose row may be nonzero: not constant and not excluded."""
@@ -104,7 +107,7 @@ class PenalisedProblem(ByValue):
         """
         G = solution.gradient
         if G is None:
-            W = np.vstack([solution.W, solution.intercept]) if self.has_constant else solution.W
+            W = self.joined(solution.W, solution.intercept)
             G = self.evaluate(W).gradient[: len(solution.W)]
         L = self.sample_curvatures[: len(G)] * self.residual_scale ** (self.loss.r - 2)
         return self.penalty.take(np.arange(len(G))).entering(G, L)
@@ -212,28 +215,29 @@ class PenalisedProblem(ByValue):
     def null_point(self) -> np.ndarray:
         """The best W whose penalised rows are all zero."""
         W = np.zeros((self.n_rows, self.Y.shape[1]))
-        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        free = self._free_rows
         if free.size:
             W[free] = _unpenalised_fit(self.design.take(free), self.Y, self.loss)
         return W
 
     def refitted(self, support: np.ndarray) -> np.ndarray:
         """The best W whose rows are zero but for the support and the free ones."""
-        free = np.flatnonzero(self.penalty.free(self.n_rows))
-        return self._fitted(np.union1d(free, support).astype(int), self.smoothing_floor)
-
-    def _fitted(self, rows: np.ndarray, floor: float | None) -> np.ndarray:
+        rows = np.union1d(self._free_rows, support).astype(int)
         W = np.zeros((self.n_rows, self.Y.shape[1]))
         if rows.size:
-            W[rows] = few_columns.fit(self.design.take(rows), self.Y, self.loss, floor)
+            columns = self.design.take(rows)
+            W[rows] = few_columns.fit(columns, self.Y, self.loss, self.smoothing_floor)
         return W
+
+    @property
+    def _free_rows(self) -> np.ndarray:
+        return np.flatnonzero(self.penalty.free(self.n_rows))
 
     @cached_property
     def residual_scale(self) -> float:
         """Root mean square of the null model's residual: the size of what is to be explained."""
-        squares = ResidualLoss(2.0, self.loss.sample_weight)
-        size = np.sqrt(2 * squares.value_of_residual(self.unexplained))
-        return float(size) if size > 0 else 1.0
+        size = self.loss.size_of_residual(self.unexplained)
+        return size if size > 0 else 1.0  # also where it is NaN: the gradient will say so
 
     @property
     def smoothing_floor(self) -> float:
@@ -293,30 +297,28 @@ class PenalisedProblem(ByValue):
         """
         if not self.convex or self.penalty.alpha == 0:
             return None
-        loss = self.loss.smoothed(self.smoothing_floor)
-        E = evaluation.residual
-        multiple = len(E) if loss.plain else 1  # any will do, and this one needs no copy of E
-        Theta = E if loss.plain else loss.slopes(E)
-        Theta, G = self._orthogonal_to_free(Theta, multiple * evaluation.gradient, multiple)
+        slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
+        Theta, G = self._orthogonal_to_free(slopes, evaluation.gradient)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
-        dual = self.loss.best_dual_value(Theta, self.Y, 1.0 / excess if excess > 0 else np.inf)
+        longest = 1.0 / excess if excess > 0 else np.inf
+        dual = self.loss.best_dual_value(Theta, self.Y, longest)
         return max(evaluation.objective - dual, 0.0)
 
     def _orthogonal_to_free(
-        self, Theta: np.ndarray, G: np.ndarray, multiple: int
+        self, Theta: np.ndarray, G: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Theta made orthogonal to the free columns, and X'Theta; G is that of the given Theta."""
-        free = np.flatnonzero(self.penalty.free(self.n_rows))
+        free = self._free_rows
         if not free.size:
             return Theta, G
         F = self.design.take(free)
         SF = F * self.loss.weights(len(F))[:, None]
         correction = np.linalg.lstsq(F.T @ SF, F.T @ Theta, rcond=None)[0]
         Theta = Theta - SF @ correction
-        size = multiple * self.residual_scale ** (self.loss.r - 1)
-        if np.abs(correction).max() > 1e-14 * size:
+        # a pass over X, needed only where the null model's fit has left more than rounding
+        if np.abs(correction).max() > 1e-14 * self.residual_scale ** (self.loss.r - 1):
             G = self.design.rmatmul(Theta)
         return Theta, G
 
@@ -326,7 +328,7 @@ def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.nda
     B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
     if loss.quadratic:
         return B
-    size = np.sqrt(2 * ResidualLoss(2.0, loss.sample_weight).value_of_residual(F @ B - Y)) or 1.0
+    size = loss.size_of_residual(F @ B - Y) or 1.0
     for smoothing in size * np.logspace(-1, -7, 7):
         smoothed = loss.smoothed(smoothing)
         for _ in range(200):

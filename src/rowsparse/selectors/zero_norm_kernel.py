@@ -11,7 +11,7 @@ from ..losses import HingeLoss, MarginLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.loop import run
+from ..solvers.base import run
 from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import ReweightedSVM
 from .kernel_expansion import EXPANSION_CHECKS, KernelExpansion

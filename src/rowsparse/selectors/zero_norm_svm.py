@@ -10,7 +10,7 @@ from ..losses import HingeLoss
 from ..penalties import MarginNorm
 from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.loop import run
+from ..solvers.base import run
 from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.svm import ReweightedSVM
 from .base import Data

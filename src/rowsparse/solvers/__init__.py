@@ -1,7 +1,6 @@
 """Solvers: Problem in, Solution out."""
 
-from .base import Solver
-from .loop import run
+from .base import Solver, run
 from .penalised.block_descent import BlockDescent
 from .penalised.irls import IRLS
 from .penalised.proximal_gradient import ProximalGradient

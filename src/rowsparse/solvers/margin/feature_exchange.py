@@ -17,7 +17,7 @@ import numpy as np
 from ...numerics.rows import row_norms
 from ...problems.margin import MarginProblem
 from ...results import Step
-from ..loop import Deadline
+from ..base import Deadline
 from .reweighting import Alive, Image, Reweighted
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted

@@ -14,8 +14,7 @@ from scipy.optimize import linprog
 
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import OutOfTime, Solver, State
-from ..loop import Deadline
+from ..base import Deadline, OutOfTime, Solver, State
 
 LARGEST = 4e4  # entries of a program with the l1 norm, up to which it takes a second or two
 

@@ -24,8 +24,7 @@ from ...numerics.rows import row_norms
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import OutOfTime, Solver, State
-from ..loop import Deadline
+from ..base import Deadline, OutOfTime, Solver, State
 
 DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well

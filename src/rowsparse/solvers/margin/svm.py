@@ -11,7 +11,7 @@ from ...numerics.rows import row_norms
 from ...numerics.svm.solve import Machine, solve_machine, way_for
 from ...problems.margin import MarginProblem
 from ...results import Solution, Status
-from ..loop import Deadline, run
+from ..base import Deadline, run
 from .feature_exchange import exchanged, worth_exchanging
 from .reweighting import Alive, Image, Reweighted
 

@@ -1,59 +1,101 @@
-r"""The loss restricted to a working set of rows, in the form that is cheapest to descend on.
+r"""A working set of rows, and the loss restricted to it in the form that is cheapest to descend on.
 
 ``GramModel`` (r = 2) keeps the Gram matrix of the working set and the gradient ``Q``;
 ``SampleModel`` (any r) keeps the dense block of columns and the residual, and its Newton systems
 are solved in the smaller of the two spaces. Both hold the current rows ``W`` (m x c, Fortran order)
-and change them in place; neither knows the penalty beyond what it hands to a sweep. What Newton
-steps ask of them is ``penalties.base.LocalModel``.
+and change them in place; what they offer is ``penalties.base.LocalModel``.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...losses.residual import ResidualLoss
-from ...numerics.rows import nonzero_rows, row_norms
+from ...numerics.rows import largest, nonzero_rows, row_norms
+from ...numerics.sweep import sweep_gram, sweep_samples
 from ...numerics.systems import lifted_cholesky
+from ...numerics.threads import blas_threads_for
 from ...penalties.base import LocalModel, Penalty, Solve
+from ...problems.penalised import Evaluation, PenalisedProblem
 
+SMALLEST_GROWTH = 10  # rows: a step costs a pass over X whether few rows or one join
 # On more rows than this and than samples the radial system has no small form. Factoring it all the
 # same (up to 3000 rows, in single precision, kept for several steps) made no case of eight faster.
 LARGEST_RADIAL = 500
 
 
-class Model(LocalModel, ABC):
-    """What sweeps and exchanges of rows ask of a model, beside Newton steps."""
+@dataclass
+class WorkingSet:
+    """Rows, and their Gram matrix where one is kept (None where it is not)."""
 
-    @abstractmethod
-    def copy(self) -> Model:
-        """A model of its own rows; the data are shared."""
+    rows: np.ndarray
+    G: np.ndarray | None = None
 
-    @abstractmethod
-    def loss_value(self) -> float:
-        """The loss, up to a constant that copies share."""
+    @classmethod
+    def of(cls, problem: PenalisedProblem, rows: np.ndarray) -> WorkingSet:
+        """The named rows, and no others."""
+        return cls(rows[:0])._with(problem, rows)
 
-    @abstractmethod
-    def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float) -> float:
-        """Sweeps over the named rows; returns the largest move of the last one."""
+    def grown(
+        self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation, tol: float
+    ) -> WorkingSet:
+        """With the worst rows added, and those that W or the penalty wants in."""
+        inside = np.zeros(problem.n_rows, bool)
+        inside[self.rows] = True
+        support = nonzero_rows(W)
+        needed = (support | problem.penalty.free(problem.n_rows)) & ~inside
+        scores = np.where(inside | needed, 0.0, evaluation.scores)
+        wrong = int(np.count_nonzero(scores > tol / 2))
+        room = self._room(problem, int(np.count_nonzero(support)))
+        new = np.union1d(np.flatnonzero(needed), largest(scores, min(wrong, room)))
+        return self._with(problem, new)
 
-    @abstractmethod
-    def sweep_flops(self, n_rows: int) -> float:
-        """Operations of a sweep over so many rows."""
+    def _room(self, problem: PenalisedProblem, n_nonzero: int) -> int:
+        """How many rows may join: for convex problems many at once, else few, worst first."""
+        if not problem.penalty.convex:
+            room = n_nonzero
+        elif self.rows.size:
+            room = 2 * n_nonzero
+        else:  # as many as make the Gram matrix cost about ten passes over X
+            room = int(np.sqrt(10 * problem.n_rows * problem.Y.shape[1]))
+        return max(SMALLEST_GROWTH, room)
 
-    @property
-    @abstractmethod
-    def image(self) -> np.ndarray:
-        """What is kept up to date beside W: affine in W, so mixtures of points mix it too."""
+    def _with(self, problem: PenalisedProblem, new: np.ndarray) -> WorkingSet:
+        """With new rows; of the Gram matrix only the new pairs are computed."""
+        rows = np.concatenate([self.rows, new])
+        # beyond twice the samples the block of columns is smaller than its Gram matrix
+        most = max(2 * problem.design.shape[0], 1000)
+        if not problem.loss.quadratic or not 0 < rows.size <= most:
+            return WorkingSet(rows)
+        with blas_threads_for(2.0 * len(problem.Y) * len(new) * len(rows)):
+            return WorkingSet(rows, self._gram_with(problem, new))
 
-    @abstractmethod
-    def place(self, W: np.ndarray, image: np.ndarray) -> None:
-        """Go to W, whose image is known."""
+    def _gram_with(self, problem: PenalisedProblem, new: np.ndarray) -> np.ndarray:
+        gram = problem.design.gram
+        s = problem.loss.weights(len(problem.Y)) / len(problem.Y)
+        old = self.rows
+        if self.G is None:
+            both = np.concatenate([old, new])
+            return gram(both, both, s)
+        if not len(new):
+            return self.G
+        cross = gram(old, new, s)
+        return np.block([[self.G, cross], [cross.T, gram(new, new, s)]])
+
+    def model(self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation) -> LocalModel:
+        """The problem at W, which has been evaluated, restricted to these rows."""
+        own = W[self.rows]
+        if self.G is not None:
+            return GramModel(self.G, own, evaluation.gradient[self.rows])
+        loss = problem.loss.smoothed(evaluation.smoothing)
+        X = problem.design.take(self.rows)
+        return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights)
 
 
-class GramModel(Model):
+class GramModel(LocalModel):
     """Squared loss through the Gram matrix G of the working set; Q = gradient at W."""
 
     rounding = 0.0  # ``along`` computes the difference itself
@@ -72,10 +114,24 @@ class GramModel(Model):
         # the gradient at W = 0, where this value is zero, is Q - G W
         used = nonzero_rows(self.W)
         W = self.W[used]
-        return float(np.vdot(W, self.Q[used]) - np.vdot(W, self.G[np.ix_(used, used)] @ W) / 2)
+        bend = self.G[np.ix_(used, used)] @ W
+        return float(np.vdot(W, self.Q[used]) - np.vdot(W, bend) / 2)
+
+    def gradient(self) -> np.ndarray:
+        return self.Q
+
+    def row_gradient(self, j: int) -> np.ndarray:
+        return self.Q[j]
+
+    def shift(self, j: int, change: np.ndarray) -> None:
+        self.Q += np.outer(self.G[:, j], change)
 
     def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float) -> float:
-        return penalty.sweep_gram(self.G, self.Q, self.W, rows, n_sweeps, tol)
+        if penalty.compiled is None:
+            return _sweep_rows(self, penalty, rows, n_sweeps, tol)
+        p, clipped = penalty.compiled
+        strength = penalty.strength(len(self.W))
+        return sweep_gram(self.G, self.Q, self.W, strength, p, rows, n_sweeps, tol, clipped)
 
     def sweep_flops(self, n_rows: int) -> float:
         return 2.0 * n_rows * self.W.size
@@ -83,9 +139,6 @@ class GramModel(Model):
     def newton_flops(self, n_rows: int) -> float:
         # two factors and some ten iterations
         return n_rows**2 * (n_rows + 60.0 * self.W.shape[1])
-
-    def gradient(self) -> np.ndarray:
-        return self.Q
 
     def focus(self, support: np.ndarray) -> None:
         self.support = support
@@ -122,7 +175,7 @@ class GramModel(Model):
         self.Q += self.GD
 
 
-class SampleModel(Model):
+class SampleModel(LocalModel):
     """Any l_{2,r} loss through the dense block X of the working set and the residual E.
 
     Samples are weighted by the quadratic that lies above the loss at E; ``metric_weights`` turns
@@ -142,8 +195,7 @@ class SampleModel(Model):
         self.E = np.array(E, order="F")
         self.loss = loss
         self.metric_weights = metric_weights
-        self.root: np.ndarray | None = None  # square roots of the samples' weights
-        self._reweigh()
+        self._weigh()
 
     def copy(self) -> SampleModel:
         return SampleModel(self.X, self.W, self.E, self.loss, self.metric_weights)
@@ -151,11 +203,11 @@ class SampleModel(Model):
     def loss_value(self) -> float:
         return self.loss.value_of_residual(self.E)
 
-    def _reweigh(self) -> None:
+    def gradient(self) -> np.ndarray:
+        return self.X_weighted.T @ self.E_weighted
+
+    def _weigh(self) -> None:
         """Weigh the samples by the majorizer at the current residual."""
-        if self.loss.quadratic and self.root is not None:
-            self.E_weighted = self.E * self.root
-            return
         h = self.loss.residual_weights(self.E)
         self.root = np.sqrt(h / len(h))[:, None]
         self.X_weighted = self.X * self.root
@@ -164,18 +216,35 @@ class SampleModel(Model):
         metric = self.metric_weights(h)
         self.metric = self.curvatures if metric is h else metric @ self.X**2 / len(h)
 
+    def _residual_has_moved(self) -> None:
+        if self.loss.quadratic:  # its weights stay
+            self.E_weighted = self.E * self.root
+        else:
+            self._weigh()
+
+    def row_gradient(self, j: int) -> np.ndarray:
+        return self.X_weighted[:, j] @ self.E_weighted
+
+    def shift(self, j: int, change: np.ndarray) -> None:
+        self.E_weighted += np.outer(self.X_weighted[:, j], change)
+
     def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float) -> float:
-        W = self.W
+        X, E, W = self.X_weighted, self.E_weighted, self.W
         before = W.copy()
-        moved = penalty.sweep_samples(
-            self.X_weighted, self.E_weighted, W, self.curvatures, rows, n_sweeps, tol
-        )
-        if self.root is not None and self.root.all():  # the sweep has kept every residual
-            np.divide(self.E_weighted, self.root, out=self.E)
+        if penalty.compiled is None:
+            moved = _sweep_rows(self, penalty, rows, n_sweeps, tol)
+        else:
+            p, clipped = penalty.compiled
+            strength = penalty.strength(len(W))
+            moved = sweep_samples(
+                X, E, W, self.curvatures, strength, p, rows, n_sweeps, tol, clipped
+            )
+        if self.root.all():  # the sweep has kept every residual
+            np.divide(E, self.root, out=self.E)
         else:
             changed = np.flatnonzero(nonzero_rows(before != W))
             self.E += self.X[:, changed] @ (W[changed] - before[changed])
-        self._reweigh()
+        self._residual_has_moved()
         return moved
 
     def sweep_flops(self, n_rows: int) -> float:
@@ -185,9 +254,6 @@ class SampleModel(Model):
         n, c = self.E.shape
         small = min(n, n_rows)
         return n_rows**3 / 3 + 2.0 * n * n_rows * (n_rows + small + 40.0 * c)
-
-    def gradient(self) -> np.ndarray:
-        return self.X_weighted.T @ self.E_weighted
 
     def focus(self, support: np.ndarray) -> None:
         self.support = support
@@ -210,7 +276,7 @@ class SampleModel(Model):
         X = self.X_support
         n, m = X.shape
         if m <= n:
-            return lifted_cholesky(X.T @ X, diagonal)
+            return lifted_cholesky(self.gram(), diagonal)
         # the n x n form of the inverse (Woodbury), for which the diagonal must be positive
         floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
         inverse = 1.0 / np.maximum(diagonal, floor)
@@ -223,11 +289,10 @@ class SampleModel(Model):
         return solve
 
     def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
-        X = self.X_support
-        n, m = X.shape
+        n, m = self.X_support.shape
         if m > max(n, LARGEST_RADIAL):
             return None
-        return lifted_cholesky((X.T @ X) * (directions @ directions.T), diagonal)
+        return lifted_cholesky(self.gram() * (directions @ directions.T), diagonal)
 
     @property
     def image(self) -> np.ndarray:
@@ -236,11 +301,11 @@ class SampleModel(Model):
     def place(self, W: np.ndarray, image: np.ndarray) -> None:
         self.W[:] = W
         self.E[:] = image
-        self._reweigh()
+        self._residual_has_moved()
 
     def along(self, D: np.ndarray) -> float:
         self.XD = self.X[:, self.support] @ D
-        before = self.loss.value_of_residual(self.E)
+        before = self.loss_value()
         # of the difference of two values that are nearly equal
         self.rounding = 4 * float(np.finfo(float).eps) * before
         return self.loss.value_of_residual(self.E + self.XD) - before
@@ -248,4 +313,26 @@ class SampleModel(Model):
     def move(self, D: np.ndarray) -> None:
         self.W[self.support] += D
         self.E += self.XD
-        self._reweigh()
+        self._residual_has_moved()
+
+
+def _sweep_rows(
+    model: GramModel | SampleModel, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float
+) -> float:
+    """Sweeps through the prox, for a penalty that the compiled ones do not know."""
+    curved = rows[model.curvatures[rows] > 0]
+    alone = {j: penalty.take(np.array([j])) for j in curved}
+    largest = 0.0
+    for _ in range(n_sweeps):
+        largest = 0.0
+        for j, own in alone.items():
+            L = model.curvatures[j]
+            target = model.W[[j]] - model.row_gradient(j) / L
+            change = own.prox(target, 1 / L)[0] - model.W[j]
+            if change.any():
+                model.W[j] += change
+                model.shift(j, change)
+                largest = max(largest, float(np.sqrt(L) * np.linalg.norm(change)))
+        if largest <= tol:
+            break
+    return largest

@@ -1,8 +1,12 @@
-"""Which solver for which problem, where to start it, and the best of several starts.
+"""Which solver for which problem, where to start it, the best of several starts, and beyond.
 
 For a penalty that is not convex (or r < 1) the start decides which local minimum is found, and no
 start wins everywhere. Every start ends with descent on the problem itself, so all results carry
 the same certificate.
+
+A minimum reached by descent is optimal in every single row, yet a better one is often only an
+exchange away. Each trial forbids one row, descends, allows it again and descends once more; all
+of it on a working set of the most promising rows, so a trial never passes over X.
 """
 
 from __future__ import annotations
@@ -14,29 +18,29 @@ from typing import Any
 import numpy as np
 
 from ...designs.wrappers import Subset
+from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...numerics.systems import ridge
+from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
-from ..base import Solver
-from ..loop import Deadline, run
-from .block_descent import BlockDescent
+from ..base import Deadline, OutOfTime, Solver, run
+from .block_descent import BlockDescent, descend, objective
 from .irls import IRLS
+from .model import WorkingSet
 from .proximal_gradient import ProximalGradient
-from .row_exchange import ROUGH, exchange_rows
 
-CONTINUATION = 4  # problems between the convex one and the wanted one
+ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
+ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
 
 AnySolver = Solver[Any, Any]
 
 
 def choose(problem: PenalisedProblem) -> tuple[AnySolver, str]:
     """The solver that ``solver="auto"`` uses for this problem, and the reason."""
-    solver = BlockDescent()
+    reason = "r < 2: the same on reweighted samples, with a smoothing that vanishes."
     if problem.loss.quadratic:
         reason = "squared loss: working sets, block sweeps and Newton steps on a Gram matrix."
-    else:
-        reason = "r < 2: the same on reweighted samples, with a smoothing that vanishes."
-    return solver, reason
+    return BlockDescent(), reason
 
 
 def solve(
@@ -48,9 +52,11 @@ def solve(
     lowest objective; ``solution.starts`` tells what each reached.
     """
     if isinstance(init, Solution):
-        return run(solver, problem, _joined(problem, init), start="warm")
+        return run(solver, problem, problem.joined(init.W, init.intercept), start="warm")
     if not isinstance(init, str):
-        return run(solver, problem, _with_intercept(problem, np.asarray(init, dtype=float)))
+        # the best intercept that the null model knows
+        W0 = problem.joined(np.asarray(init, dtype=float), problem.null_point[-1])
+        return run(solver, problem, W0)
     names = _named_starts(problem, init)
     if isinstance(solver, IRLS) or problem.convex:
         return run(solver, problem, start="zero")  # a start of the solver's own, or one minimum
@@ -69,7 +75,7 @@ def solve_near(
         return solve(problem, solver, init)  # rows that reweighting has zeroed cannot come back
     deadline = Deadline(solver.time_limit)
     warm = solve(problem, solver, near)
-    if problem.convex or warm.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+    if problem.convex or warm.status in ENDED:
         return warm
     solver = deadline.limited(solver)
     if isinstance(init, str):
@@ -77,7 +83,7 @@ def solve_near(
     else:
         cold = solve(problem, solver, init)
     best = _lowest([warm, cold])
-    if cold.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+    if cold.status in ENDED:
         best = replace(best, status=cold.status)
     starts = cold.starts or {cold.start: cold.objective}
     return replace(best, starts={**starts, "warm": warm.objective})
@@ -102,29 +108,31 @@ def _best_of(
     deadline = Deadline(solver.time_limit)
     solutions: dict[str, Solution] = {}
     reached: dict[str, float] = {}  # objective from each start before rows were exchanged
+    interrupted = False
     try:
         for name in names:
             W0 = _starting_point(problem, solver, name, deadline)
             if exchange:
-                rough = deadline.limited(_roughly(solver))
-                found = run(rough, problem, W0, nested=True)
+                found = run(deadline.limited(_roughly(solver)), problem, W0, nested=True)
                 same = [n for n, value in reached.items() if np.isclose(value, found.objective)]
                 if same:  # this minimum has been found and left before
                     solutions[name] = replace(solutions[same[0]], start=name)
                     continue
                 reached[name] = found.objective
-                W0 = exchange_rows(problem, _joined(problem, found), deadline.passed)
+                W0 = problem.joined(found.W, found.intercept)
+                W0 = exchange_rows(problem, W0, deadline.passed)
             solutions[name] = run(deadline.limited(solver), problem, W0, start=name)
-            if solutions[name].status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+            if solutions[name].status in ENDED:
                 break
     except KeyboardInterrupt:
+        interrupted = True
         if not solutions:
             solutions["zero"] = run(replace(solver, max_iter=0), problem, start="zero")
-        best = _lowest(list(solutions.values()))
-        return replace(best, status=Status.INTERRUPTED, seconds=deadline.elapsed())
-    best = _lowest(list(solutions.values()))
+    best = replace(_lowest(list(solutions.values())), seconds=deadline.elapsed())
+    if interrupted:
+        return replace(best, status=Status.INTERRUPTED)
     starts = {name: solution.objective for name, solution in solutions.items()}
-    return replace(best, starts=starts, seconds=deadline.elapsed())
+    return replace(best, starts=starts)
 
 
 def _roughly(solver: AnySolver) -> AnySolver:
@@ -136,57 +144,40 @@ def _starting_point(
     problem: PenalisedProblem, solver: AnySolver, name: str, deadline: Deadline
 ) -> np.ndarray | None:
     """The W of a named start; None stands for the null model."""
-    if name == "irls":
-        return _by_reweighting(problem, solver, deadline)
-    if name == "ridge":
-        return _from_ridge(problem, solver, deadline)
-    if name == "convex":
-        return _from_convex(problem, solver, deadline)
-    return None
 
+    def reached(by: AnySolver, on: PenalisedProblem, W0: np.ndarray | None) -> np.ndarray:
+        found = run(deadline.limited(by), on, W0, nested=True)
+        return problem.joined(found.W, found.intercept)
 
-def _by_reweighting(
-    problem: PenalisedProblem, solver: AnySolver, deadline: Deadline
-) -> np.ndarray | None:
-    relative = problem.penalty.reweightable_relative()
-    if relative is None:
-        return None
-    # a few steps are enough to tell which rows matter
-    irls = IRLS(tol=1e-3, max_iter=40, callback=solver.callback)
-    solution = run(deadline.limited(irls), problem.with_penalty(relative), nested=True)
-    return _joined(problem, solution)
-
-
-def _from_ridge(problem: PenalisedProblem, solver: AnySolver, deadline: Deadline) -> np.ndarray:
-    """Proximal gradient from the ridge solution, the start of Kong & Ding."""
-    W0 = ridge_point(problem)
-    gradient = ProximalGradient(tol=1e-2, max_iter=200, callback=solver.callback)
-    if gradient.supports(problem) is not None:
-        return W0
-    return _joined(problem, run(deadline.limited(gradient), problem, W0, nested=True))
-
-
-def _from_convex(
-    problem: PenalisedProblem, solver: AnySolver, deadline: Deadline
-) -> np.ndarray | None:
-    """From the convex problem along a way to the wanted one, at the same part of alpha_max."""
     W = None
-    rough = _roughly(solver)
-    fraction = problem.penalty.alpha / (problem.alpha_max() or 1.0)
-    for relaxed in _towards(problem):
-        relaxed = relaxed.with_alpha(fraction * relaxed.alpha_max())
-        W = _joined(problem, run(deadline.limited(rough), relaxed, W, nested=True))
+    if name == "irls":
+        relative = problem.penalty.reweightable_relative()
+        # a few steps are enough to tell which rows matter
+        irls = IRLS(tol=1e-3, max_iter=40, callback=solver.callback)
+        if relative is not None:
+            W = reached(irls, problem.with_penalty(relative), None)
+    elif name == "ridge":  # proximal gradient from the ridge solution: the start of Kong & Ding
+        W = ridge_point(problem)
+        gradient = ProximalGradient(tol=1e-2, max_iter=200, callback=solver.callback)
+        if gradient.supports(problem) is None:
+            W = reached(gradient, problem, W)
+    elif name == "convex":
+        # along a way from the convex problem to the wanted one, at the same part of alpha_max
+        fraction = problem.penalty.alpha / (problem.alpha_max() or 1.0)
+        for relaxed in _towards(problem):
+            at = relaxed.with_alpha(fraction * relaxed.alpha_max())
+            W = reached(_roughly(solver), at, W)
     return W
 
 
 def _towards(problem: PenalisedProblem) -> Iterator[PenalisedProblem]:
-    """From the convex problem (r >= 1, a convex penalty) to the wanted one, without it."""
+    """Four problems on the way from the convex one (r >= 1, a convex penalty) to the wanted one."""
     r = problem.loss.r
-    for share in np.arange(CONTINUATION) / CONTINUATION:
-        penalty = problem.penalty.relaxed(float(share))
+    for share in (0.0, 0.25, 0.5, 0.75):
+        penalty = problem.penalty.relaxed(share)
         relaxed = problem if penalty is None else problem.with_penalty(penalty)
         if r < 1:
-            relaxed = replace(relaxed, loss=replace(problem.loss, r=float(1 + share * (r - 1))))
+            relaxed = replace(relaxed, loss=replace(problem.loss, r=1 + share * (r - 1)))
         yield relaxed
 
 
@@ -197,6 +188,7 @@ def ridge_point(problem: PenalisedProblem) -> np.ndarray:
     """
     penalty = problem.penalty
     n_rows = problem.n_rows
+    n = len(problem.Y)
     W = np.zeros((n_rows, problem.Y.shape[1]))
     used = np.flatnonzero((problem.sample_curvatures > 0) & ~penalty.excluded(n_rows))
     design = problem.design if used.size == n_rows else Subset(problem.design, used)
@@ -204,15 +196,73 @@ def ridge_point(problem: PenalisedProblem) -> np.ndarray:
     # a strength of zero on more rows than samples would leave the system singular
     lowest = 1e-10 * float(problem.sample_curvatures.max(initial=0.0))
     q = np.where(free, 0.0, np.maximum(2 * penalty.strength(n_rows)[used], lowest))
-    n = len(problem.Y)
     W[used] = ridge(design, problem.Y, problem.loss.weights(n) / n, q)
     return W
 
 
-def _joined(problem: PenalisedProblem, solution: Solution) -> np.ndarray:
-    return np.vstack([solution.W, solution.intercept]) if problem.has_constant else solution.W
+def exchange_rows(problem: PenalisedProblem, W: np.ndarray, out_of_time: OutOfTime) -> np.ndarray:
+    """A W of lower objective than the given local minimum, or an equal copy if no trial helped."""
+    W = W.copy()
+    evaluation = problem.evaluate(W)
+    rows = _promising_rows(problem, W, evaluation.gradient)
+    penalty = problem.penalty.take(rows)
+    model = WorkingSet.of(problem, rows).model(problem, W, evaluation)
+    best = objective(model, penalty)
+    tol = ROUGH * problem.violation_scale
+    trials = _allowed_trials(model)
+    improved = True
+    while improved:
+        improved = False
+        for j in _weakest_first(model, penalty):
+            if trials == 0 or out_of_time():
+                break
+            trials -= 1
+            trial = _without(model, penalty, j, tol)
+            descend(trial, penalty, tol)
+            value = objective(trial, penalty)
+            if value < best * (1 - 1e-6):
+                model = trial
+                best = value
+                improved = True
+                break
+    W[rows] = model.W
+    return W
 
 
-def _with_intercept(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
-    """A given W with the best intercept the null model knows."""
-    return np.vstack([W, problem.null_point[-1:]]) if problem.has_constant else W
+def _promising_rows(problem: PenalisedProblem, W: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The support, and the rows outside it that the gradient pulls most."""
+    inside = nonzero_rows(W) | problem.penalty.free(len(W))
+    closed = inside | problem.penalty.excluded(len(W)) | (problem.sample_curvatures == 0)
+    L = np.where(closed, 1.0, problem.sample_curvatures)
+    pulls = np.where(closed, -1.0, row_norms(gradient) / np.sqrt(L))
+    # at most 2000, which a trial sweeps in milliseconds, and on tall data what memory can hold
+    n_outside = min(2000, 20_000_000 // len(problem.Y), int(np.sum(~closed)))
+    return np.union1d(np.flatnonzero(inside), largest(pulls, n_outside))
+
+
+def _allowed_trials(model: LocalModel) -> int:
+    """Sixty; fewer where they would cost more than 2e9 operations, a hundred sweeps each."""
+    m, c = model.W.shape
+    nonzero = np.count_nonzero(nonzero_rows(model.W)) + 1
+    return int(min(60, 2e9 / (100.0 * m * c * nonzero)))
+
+
+def _weakest_first(model: LocalModel, penalty: Penalty) -> np.ndarray:
+    """The penalised nonzero rows, the one of least fitted size first."""
+    size = np.sqrt(model.curvatures) * row_norms(model.W)
+    order = np.argsort(size, kind="stable")
+    penalised = ~penalty.free(len(size))
+    return order[(size[order] > 0) & penalised[order]]
+
+
+def _without(model: LocalModel, penalty: Penalty, j: int, tol: float) -> LocalModel:
+    """A descended copy of the model in which row j is zero."""
+    trial = model.copy()
+    trial.focus(np.array([j]))
+    step = -trial.W[[j]]
+    trial.along(step)
+    trial.move(step)
+    factors = np.ones(len(model.W)) if penalty.factors is None else penalty.factors.copy()
+    factors[j] = np.inf
+    descend(trial, penalty.with_factors(factors), tol)
+    return trial

@@ -14,12 +14,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...numerics.rows import nonzero_rows
-from ...penalties.l2p import L2p
+from ...penalties.families import L2p
 from ...problems.base import AT_MOST_K
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
-from ..base import S, Solver
-from ..loop import Deadline, run
+from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
 from .search import NO_ROWS, SupportSearch

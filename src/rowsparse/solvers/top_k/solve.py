@@ -12,8 +12,7 @@ from ...numerics.rows import row_norms
 from ...numerics.threads import blas_threads_for
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
-from ..base import OutOfTime, Solver, State
-from ..loop import Deadline, certified, refuse_unsupported
+from ..base import Deadline, OutOfTime, Solver, State, certified, refuse_unsupported
 from .bounds import PROVED
 from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
