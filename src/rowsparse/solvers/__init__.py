@@ -2,6 +2,9 @@
 
 from .base import Solver
 from .loop import run
+from .margin.linear_programs import AbsoluteNormLP, LargestNormLP
+from .margin.probit import ProbitEM
+from .margin.svm import ReweightedSVM
 from .penalised.block_descent import BlockDescent
 from .penalised.irls import IRLS
 from .penalised.proximal_gradient import ProximalGradient
@@ -14,8 +17,12 @@ __all__ = [
     "ALM",
     "IRLS",
     "SFS",
+    "AbsoluteNormLP",
     "BlockDescent",
+    "LargestNormLP",
+    "ProbitEM",
     "ProximalGradient",
+    "ReweightedSVM",
     "Solver",
     "Splice",
     "choose",
