@@ -1,15 +1,36 @@
-"""Checks of what users pass in: one clear sentence each (expected, got, what to do)."""
+"""Checks of what users pass in: one clear sentence each (expected, got, what to do).
+
+A parameter's check is a function of its name and value. An estimator declares ``_checks``, one for
+each of its parameters, and walks them with ``check_parameters`` before ``fit`` reads the data; what
+needs the data (k <= d, the shape of ``init``) is checked when it is there.
+"""
 
 from __future__ import annotations
 
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+Check = Callable[[str, Any], object]
+
+TASKS = ("auto", "classification", "regression")
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise about the first parameter that is not what its class says."""
+    given = vars(estimator)
+    for name, check in estimator._checks.items():
+        check(name, given[name])
+
+
+def optional(check: Check) -> Check:
+    """None, or what the check allows."""
+    return lambda name, value: None if value is None else check(name, value)
 
 
 def is_integer(value: Any) -> bool:
@@ -17,10 +38,16 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_number(name: str, value: Any, low: float, high: float, low_open: bool = False) -> float:
-    """A real number in a range."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    inside = real and (low < value if low_open else low <= value) and value <= high
+def is_real(value: Any) -> bool:
+    """Whether it is a number; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = np.inf, low_open: bool = False
+) -> float:
+    """A finite number in a range."""
+    inside = is_real(value) and low <= value <= high and not (low_open and value == low)
     if inside and np.isfinite(value):
         return float(value)
     span = f"to be a finite number {'>' if low_open else '>='} {low:g}"
@@ -28,7 +55,12 @@ def check_number(name: str, value: Any, low: float, high: float, low_open: bool 
         span = f"in {'(' if low_open else '['}{low:g}, {high:g}]"
     elif low == -np.inf:
         span = "to be a finite number"
-    raise error_of(real)(f"Expected {name} {span}, got {name}={value!r}.")
+    raise error_of(is_real(value))(f"Expected {name} {span}, got {name}={value!r}.")
+
+
+def check_positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    return check_number(name, value, 0.0, low_open=True)
 
 
 def check_integer(name: str, value: Any, low: int, high: float = np.inf, of: str = "") -> int:
@@ -36,9 +68,47 @@ def check_integer(name: str, value: Any, low: int, high: float = np.inf, of: str
     if is_integer(value) and low <= value <= high:
         return int(value)
     span = f">= {low}" if high == np.inf else f"from {low} to {high}"
-    raise error_of(isinstance(value, Real) and not isinstance(value, bool))(
+    raise error_of(is_real(value))(
         f"Expected {name} to be an integer {span}{of and f' ({of})'}, got {name}={value!r}."
     )
+
+
+def check_count(name: str, value: Any) -> None:
+    """How many to select: an integer, or a fraction of all in (0, 1)."""
+    whole = is_integer(value)
+    share = isinstance(value, float | np.floating)
+    if not (whole and value >= 1) and not (share and 0 < value < 1):
+        raise error_of(whole or share)(
+            f"Expected {name} to be an integer >= 1 or a fraction between 0 and 1, got {value!r}."
+        )
+
+
+def check_switch(name: str, value: Any) -> None:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"Expected {name} to be True or False, got {name}={value!r}.")
+
+
+def check_name(name: str, value: Any, names: tuple[str, ...]) -> None:
+    """One of a few names."""
+    if not (isinstance(value, str) and value in names):
+        known = f"{', '.join(map(repr, names[:-1]))} or {names[-1]!r}"
+        raise ValueError(f"Expected {name} to be {known}, got {name}={value!r}.")
+
+
+def check_task(name: str, value: Any) -> None:
+    """How to read y."""
+    check_name(name, value, TASKS)
+
+
+def check_class_weight(name: str, value: Any) -> None:
+    """None, "balanced" or a mapping; its weights are checked when the classes are known."""
+    balanced = isinstance(value, str) and value == "balanced"
+    if not (value is None or balanced or isinstance(value, Mapping)):
+        raise ValueError(
+            f"Expected {name} to be None, 'balanced' or a mapping from class to weight, "
+            f"got {name}={value!r}."
+        )
 
 
 def error_of(right_type: bool) -> type[Exception]:
@@ -62,10 +132,7 @@ def say_fewer_than(k: int, found: int, stacklevel: int) -> None:
 
 
 def check_k(
-    k: Any,
-    factors: np.ndarray,
-    name: str = "n_features_to_select",
-    of: str = "the columns of X",
+    k: Any, factors: np.ndarray, name: str = "n_features_to_select", of: str = "the columns of X"
 ) -> int:
     """How many of the candidates to select: from 1 to their number, or a fraction of it."""
     n_features = factors.size
@@ -110,7 +177,7 @@ def check_feature_weights(
     """One factor >= 0 per feature (0: always in, infinity: never), from an array or by name."""
     if feature_weights is None:
         return None
-    by_name = named_values(feature_weights)
+    by_name = _named_values(feature_weights)
     if by_name is not None:
         feature_weights = _weights_by_name(by_name, n_features, names)
     try:
@@ -136,7 +203,7 @@ def check_feature_weights(
     return weights
 
 
-def named_values(values: Any) -> dict[Any, Any] | None:
+def _named_values(values: Any) -> dict[Any, Any] | None:
     """A mapping, or a pandas Series whose index holds names, as a dict; None for all else."""
     if isinstance(values, Mapping):
         return dict(values)
@@ -196,8 +263,8 @@ def _holds_times(X: Any) -> bool:
     """Whether some column of a data frame holds dates or times, which NumPy takes for numbers."""
     if column_names(X) is None:
         return False
-    kinds = {str(kind).lower() for kind in set(X.dtypes)}
-    return any("date" in kind or "time" in kind or "duration" in kind for kind in kinds)
+    kinds = " ".join({str(kind).lower() for kind in X.dtypes})
+    return any(word in kinds for word in ("date", "time", "duration"))
 
 
 def name_columns_without_numbers(X: Any) -> None:
@@ -208,11 +275,10 @@ def name_columns_without_numbers(X: Any) -> None:
     for name in X.columns:
         column = np.asarray(X[name])
         try:
-            numbers = column.dtype.kind not in "mM"
             column.astype(float)
         except (TypeError, ValueError):
-            numbers = False
-        if not numbers:
+            wrong[str(name)] = str(column.ravel()[0])
+        if column.dtype.kind in "mM":  # times do become numbers, without a meaning
             wrong[str(name)] = str(column.ravel()[0])
     if wrong:
         raise ValueError(

@@ -23,9 +23,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from .inputs import check_number
+from .inputs import check_positive, check_task
 
-TASKS = ("auto", "classification", "regression")
 # Samples per value below which more than 20 whole numbers are no classes: face databases have 10
 # and more per person, 8 in a fold of five; diabetes progression has 2.1, house prices about 1.
 MOST_FEW_CLASSES = 20
@@ -73,10 +72,7 @@ def as_target(y: Any, task: str, names: tuple[str, ...] | None = None) -> Target
 
 def read_target(y: Any, task: str) -> tuple[np.ndarray, str]:
     """y as an array, and what it holds: "labels", "indicator" or "numbers"."""
-    if task not in TASKS:
-        raise ValueError(
-            f"Expected task to be 'auto', 'classification' or 'regression', got task={task!r}."
-        )
+    check_task("task", task)
     y = as_array(y)
     kind = _kind(y)
     if kind.startswith("unknown"):
@@ -113,14 +109,12 @@ def refuse_strange_target(y: Any) -> None:
             "use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
         )
     array = np.asarray(y)
-    if array.dtype.kind in "OU":
-        # NumPy turns a list of words and None or NaN into words: look at what was given
-        values = y if a_list else array.ravel()
-        if any(_is_missing(value) for value in values):
-            raise ValueError(
-                "Expected a label or number for every sample in y, got missing values (None, NaN "
-                "or NA); remove those samples, or give them a label of their own."
-            )
+    # NumPy turns a list of words and None or NaN into words: look at what was given
+    if _some_missing(y if a_list else array.ravel(), array.dtype.kind):
+        raise ValueError(
+            "Expected a label or number for every sample in y, got missing values (None, NaN "
+            "or NA); remove those samples, or give them a label of their own."
+        )
     if array.dtype.kind in "mM" or (array.size and isinstance(array.flat[0], date)):
         raise TypeError(
             "Expected labels or numbers in y, got dates or times; convert them first, for example "
@@ -128,10 +122,16 @@ def refuse_strange_target(y: Any) -> None:
         )
 
 
+def _some_missing(values: Any, kind: str) -> bool:
+    if kind == "f":
+        return bool(np.isnan(values).any())
+    return kind in "OU" and any(_is_missing(value) for value in values)
+
+
 def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return True
-    return type(value).__name__ in ("NAType", "NaTType")
+    if isinstance(value, float):
+        return bool(np.isnan(value))
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType")
 
 
 def _are_label_lists(y: Any) -> bool:
@@ -267,7 +267,5 @@ def class_factors(class_weight: Any, target: Target, weights: np.ndarray) -> np.
     factors = np.ones(classes.size)
     for label, weight in class_weight.items():
         if label in known:  # as in scikit-learn, classes that this y lacks do no harm
-            factors[known[label]] = check_number(
-                f"class_weight[{label!r}]", weight, 0.0, np.inf, True
-            )
+            factors[known[label]] = check_positive(f"class_weight[{label!r}]", weight)
     return factors[target.codes]

@@ -20,8 +20,7 @@ from rowsparse import (
     ZeroNormSVC,
 )
 from rowsparse.paths import power_path, selection_path
-from rowsparse.solvers import ALM, IRLS, BlockDescent
-from rowsparse.solvers.margin.svm import ReweightedSVM
+from rowsparse.solvers import ALM, IRLS, BlockDescent, ProbitEM, ReweightedSVM
 
 ALL = [getattr(rowsparse, name) for name in rowsparse.__all__ if name != "__version__"]
 
@@ -37,7 +36,7 @@ WRONG = [
     *[(make, {"alpha": -1.0}) for make in (L2pSelector, LpInfSelector)],
     *[(make, {"n_features_to_select": bad}) for make in (L2pSelector, TopKSelector, ScoreSelector,
       ZeroNormSVC, ProbitSelector) for bad in (0, -1, True, 1.0, 2.5, "ten")],
-    *[(make, {"solver": "fast"}) for make in (L2pSelector, LpInfSelector, TopKSelector)],
+    *[(make, {"solver": "fast"}) for make in ALL if make is not ScoreSelector],
     *[(make, {"task": "guess"}) for make in (L2pSelector, TopKSelector, ScoreSelector)],
     *[(make, {"class_weight": "equal"}) for make in ALL],
     *[(make, {"init": init}) for make in (L2pSelector, LpInfSelector) for init in ("x", [1.0])],
@@ -116,11 +115,16 @@ def test_the_number_of_features_comes_first():
         (L2pSelector(3, solver=ALM()), r"ALM.*use BlockDescent"),
         (LpInfSelector(3, solver=ALM()), r"ALM.*use BlockDescent"),
         (TopKSelector(3, solver=BlockDescent()), r"BlockDescent.*use Splice, ALM or SFS"),
+        (ZeroNormSVC(3, solver=BlockDescent()), r"BlockDescent.*use ReweightedSVM, AbsoluteNormLP"),
+        (ProbitSelector(3, solver=IRLS()), r"IRLS.*use ProbitEM"),
+        (ZeroNormKernelSVC(solver=IRLS()), r"IRLS.*use ReweightedSVM"),
     ],
 )
 def test_a_solver_of_another_problem_is_refused_in_one_sentence(selector, words):
     with pytest.raises(ValueError, match=rf"^Expected solver.*{words}"):
         selector.fit(Unreadable(), Unreadable())
+    if not isinstance(selector, L2pSelector | LpInfSelector | TopKSelector):
+        return  # without a path
     with pytest.raises(ValueError, match=rf"^Expected solver.*{words}"):
         selection_path(selector, Unreadable(), Unreadable(), ks=[1, 2])
 
@@ -135,6 +139,14 @@ def test_a_selector_without_a_path_is_refused_in_one_sentence(selector):
 def test_a_penalty_without_a_power_is_refused_in_one_sentence(selector):
     with pytest.raises(TypeError, match=f"^Expected an L2pSelector.*{type(selector).__name__}"):
         power_path(selector, Unreadable(), Unreadable())
+
+
+@pytest.mark.parametrize(
+    "selector", [ZeroNormSVC(solver=ProbitEM()), ProbitSelector(solver=ReweightedSVM())]
+)
+def test_a_solver_of_another_loss_is_refused(selector):
+    with pytest.raises(ValueError, match=r"cannot solve this problem: it is for the .* loss"):
+        selector.fit(*labelled())
 
 
 def test_reweighting_of_a_penalty_that_cannot_is_refused():

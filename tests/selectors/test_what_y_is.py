@@ -93,12 +93,21 @@ def with_missing(missing):
     return y
 
 
+def nullable(dtype):
+    return pd.Series([0, 1] * 30).astype(dtype).mask([False, True, False] * 20)
+
+
 STRANGE = {
     "None": (with_missing(None), ("missing", "remove")),
     "NaN among words": (with_missing(np.nan), ("missing", "remove")),
     "list with None": (with_missing(None).tolist(), ("missing", "remove")),
     "list with NaN": (with_missing(np.nan).tolist(), ("missing", "remove")),
     "pandas NA": (pd.Series(with_missing("a")).astype("string").mask([True] * 60), ("missing",)),
+    "nullable integers": (nullable("Int64"), ("missing", "remove")),
+    "nullable floats": (nullable("Float64"), ("missing", "remove")),
+    "nullable booleans": (nullable("boolean"), ("missing", "remove")),
+    "a nullable column": (nullable("Int64").to_frame("y"), ("missing", "remove")),
+    "NaN": (nullable("float"), ("missing", "remove")),
     "sparse": (sp.csr_array(np.eye(3)[labelled()[1]]), ("sparse", r"toarray\(\)")),
     "label lists": ([["a"], ["a", "b"], ["c"]] * 20, ("lists of labels", "MultiLabelBinarizer")),
     "label sets": ([{"a", "b"}, {"b", "c"}, {"a", "c"}] * 20, ("MultiLabelBinarizer",)),

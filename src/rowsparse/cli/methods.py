@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +18,17 @@ from rowsparse import (
 )
 from rowsparse.filters import BY_NAME
 from rowsparse.inputs import did_you_mean
-from rowsparse.solvers import BlockDescent, Solver, Splice
+from rowsparse.solvers import (
+    BlockDescent,
+    LargestNormLP,
+    ProbitEM,
+    ReweightedSVM,
+    Solver,
+    Splice,
+)
 
 PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")
+MARGIN = ("norm", "no_standardize", "time_limit")
 
 # What an option is called in the constructors; the others keep their names.
 PARAMETERS = {"k": "n_features_to_select", "seed": "random_state"}
@@ -45,7 +54,9 @@ class Method:
             if option in SWITCHES:
                 parameters[SWITCHES[option]] = False
             elif option == "time_limit":
-                parameters["solver"] = self.solver(time_limit=_seconds(value))
+                # the largest coefficient is a linear program: there is nothing to reweight
+                limited = LargestNormLP if given.get("norm") == math.inf else self.solver
+                parameters["solver"] = limited(time_limit=_seconds(value))
             else:
                 parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
@@ -66,8 +77,10 @@ METHODS = {
         Splice,
         default_k=10,
     ),
-    "zero-norm-svm": Method(ZeroNormSVC, ("C", "norm", "no_standardize")),
-    "probit": Method(ProbitSelector, ("norm", "no_standardize")),
+    "zero-norm-svm": Method(
+        ZeroNormSVC, ("C", "norm", "no_standardize", "time_limit"), ReweightedSVM
+    ),
+    "probit": Method(ProbitSelector, ("norm", "no_standardize", "time_limit"), ProbitEM),
     "gsr": Method(L2pSelector.gsr, (*PENALISED, "p", "r")),
     "rk1u": Method(L2pSelector.rk1u, (*PENALISED, "p")),
     "erfs": Method(L2pSelector.erfs, (*PENALISED, "p")),

@@ -1,13 +1,14 @@
-"""What all selectors share: validated input, fitted attributes, predictions of those with a W."""
+"""What all selectors share: validated input, fitted attributes, predictions of those with a W.
+
+Estimators with many parameters are dataclasses: a field is a parameter of the constructor.
+"""
 
 from __future__ import annotations
 
 import warnings
-from abc import ABC
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,41 +17,39 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..designs import Design, Standardized, as_design
-from ..inputs import (
-    check_feature_weights,
-    check_sample_weight,
-    column_names,
-    name_columns_without_numbers,
-    refuse_strange_table,
-)
+from ..inputs import Check, check_integer, check_number, check_parameters, check_positive
 from ..numerics.rows import row_norms
-from ..problems.penalised import PenalisedProblem
 from ..results import Solution
-from ..targets import (
-    Target,
-    as_array,
-    as_target,
-    class_factors,
-    refuse_strange_target,
-)
-from .frames import selection_frame
-from .parameters import Check
-
-FLOATS = [np.float64, np.float32]
-SMALLEST_SQUARE = 1e-290  # of a column's entries; below, sums of squares lose digits or vanish
+from ..solvers.base import Solver
+from .data import FLOATS, Data
 
 
-class FeatureSelector(SelectorMixin, BaseEstimator):
-    """What every selector of features is to scikit-learn and to the user, however it was fitted.
-
-    Needs ``support_``, ``scores_`` and ``ranking_`` of ``fit``.
-    """
+class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
+    """What every selector of features is to scikit-learn and to the user, however it was fitted."""
 
     _checks: ClassVar[Mapping[str, Check]]
+    scores_: np.ndarray
     support_: np.ndarray
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the features to select.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
+        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs); classifiers
+            (``ZeroNormSVC``, ``ProbitSelector``) take class labels of any type alone
+        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
+        """
+        check_parameters(self)
+        self._fit(X, y, sample_weight)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Set the fitted attributes; the parameters have been checked."""
 
     def to_frame(self, input_features: Any = None) -> Any:
         """One line per feature, best first, as a pandas (or else polars) data frame.
@@ -61,11 +60,53 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         x0, x1, ….
         """
         check_is_fitted(self, "support_")
-        return selection_frame(self, input_features)
+        columns = self._columns(input_features)
+        if vars(self).get("_sklearn_output_config", {}).get("transform") != "polars":
+            try:
+                import pandas
+
+                return pandas.DataFrame(columns)
+            except ImportError:
+                pass
+        try:
+            import polars
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas or polars; install one with: pip install pandas"
+            ) from None
+        return polars.DataFrame({name: list(values) for name, values in columns.items()})
+
+    def _columns(self, input_features: Any) -> dict[str, np.ndarray]:
+        fitted = vars(self)
+        order = np.argsort(self.ranking_, kind="stable")
+        d = order.size
+        names = fitted.get("feature_names_in_") if input_features is None else list(input_features)
+        if names is None:
+            names = [f"x{j}" for j in range(d)]
+        if len(names) != d:
+            raise ValueError(
+                f"Expected input_features with one name per column of X ({d}), got {len(names)}."
+            )
+        columns = {
+            "name": np.array(names, dtype=object)[order],
+            "rank": self.ranking_[order],
+            "score": self.scores_[order],
+            "selected": self.support_[order],
+        }
+        if "coef_" in fitted:  # a filter has none
+            for output, row in zip(fitted["output_names_"], fitted["coef_"], strict=True):
+                columns[f"coef_{output}"] = row[order]
+        if "entered_alpha_" in fitted:  # a constraint has no alpha
+            columns["entered_alpha"] = fitted["entered_alpha_"][order]
+        return columns
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
+
+    def _set_ranking(self, best_first: np.ndarray) -> None:
+        self.ranking_ = np.empty(best_first.size, dtype=int)
+        self.ranking_[best_first] = np.arange(1, best_first.size + 1)
 
     def _set_classes(self, classes: np.ndarray | None) -> None:
         if classes is not None:
@@ -83,170 +124,37 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-@dataclass(frozen=True)
-class Samples:
-    """X and y, weights of samples and features as ``fit`` was given them, all checked."""
+def solver_for(kind: str, known: str) -> Check:
+    """The word "auto", or a solver for this kind of problem whose own parameters are in range."""
 
-    X: Any  # ndarray, memory map or CSC; samples of weight zero are left out
-    y: np.ndarray
-    target: Target
-    weights: np.ndarray | None  # as given, times those of the classes
-    factors: np.ndarray  # one per feature
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, str) and value == "auto":
+            return
+        if not isinstance(value, Solver):
+            raise TypeError(
+                f"Expected {name} to be 'auto' or an object from rowsparse.solvers ({known}), "
+                f"got {name}={value!r}."
+            )
+        if kind not in value.solves:
+            raise ValueError(
+                f"Expected {name} to be one for {kind}, got {type(value).__name__}, which is for "
+                f"{' or '.join(value.solves)}; use {known}."
+            )
+        check_positive(f"{name}.tol", value.tol)
+        check_integer(f"{name}.max_iter", value.max_iter, 1)
+        if value.time_limit is not None:
+            check_number(f"{name}.time_limit", value.time_limit, 0.0)
+        if value.callback is not None and not callable(value.callback):
+            raise TypeError(f"Expected {name}.callback to be callable, got {value.callback!r}.")
 
-    @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any, finite: bool = True) -> Samples:
-        """Check all input of a fit; without ``finite`` NaN in X is for the caller to find."""
-        names = column_names(y)
-        X, y = validated(selector, X, y, finite)
-        s = check_sample_weight(sample_weight, X.shape[0])
-        factors = check_feature_weights(
-            selector.feature_weights, X.shape[1], vars(selector).get("feature_names_in_")
-        )
-        if s is not None and not s.all():
-            used = s > 0  # a weight of zero is a row that is not there
-            X = X[used]
-            y = y[used]
-            s = s[used]
-        y = as_array(y)
-        target = as_target(y, selector.task, names)
-        if selector.class_weight is not None:
-            s = np.ones(X.shape[0]) if s is None else s
-            s = s * class_factors(selector.class_weight, target, s)
-        return cls(X, y, target, s, np.ones(X.shape[1]) if factors is None else factors)
-
-
-@dataclass(frozen=True)
-class Data:
-    """The design as a penalty sees it: columns centred and scaled as the selector asks."""
-
-    design: Design
-    target: Target
-    weights: np.ndarray | None  # of the samples, mean one
-    mean_weight: float  # of the samples as they were given
-    means: np.ndarray
-    scales: np.ndarray
-    factors: np.ndarray  # of the features; infinite for constant columns
-
-    @property
-    def given_weights(self) -> np.ndarray:
-        """The weights of the samples as they were given, those of the classes included."""
-        if self.weights is None:
-            return np.ones(len(self.target.Y))
-        return self.mean_weight * self.weights
-
-    @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any) -> Data:
-        """Check everything that ``fit`` was given and standardise the columns."""
-        samples = Samples.of(selector, X, y, sample_weight, finite=False)
-        design = as_design(samples.X)
-        n, d = design.shape
-        s = samples.weights
-        mean_weight = 1.0 if s is None else float(s.mean())
-        s = None if s is None else s / mean_weight
-        weights = np.ones(n) if s is None else s
-        constant = design.constant_columns()
-        means = np.zeros(d)
-        scales = np.ones(d)
-        flat = constant
-        squares = np.ones(d)
-        if selector.fit_intercept or selector.standardize:
-            centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
-            with np.errstate(over="ignore"):  # said in words in the next line
-                squares = design.squares(weights, centers)
-            refuse_bad_numbers(selector, samples.X, squares)
-            spread = np.sqrt(squares / n)
-            flat = spread <= 10 * np.finfo(design.dtype).eps * np.abs(centers)
-            if selector.standardize:
-                scales = np.where(constant | flat, 1.0, spread)
-            if selector.fit_intercept:
-                means = centers
-        factors = np.where(constant | flat, np.inf, samples.factors)
-        if np.isinf(factors).all():
-            raise ValueError(_nothing_to_select(squares[~constant]))
-        if means.any() or selector.standardize:
-            known = (weights, squares) if selector.fit_intercept else None
-            design = Standardized(design, means, scales, known)
-        return cls(design, samples.target, s, mean_weight, means, scales, factors)
-
-
-@contextmanager
-def explaining_bad_numbers(selector: Any, X: Any, problem: PenalisedProblem) -> Iterator[None]:
-    """Around a fit that may be the first to read all of X: NaN in it ends the fit, and its sums of
-    squares, which the fit has needed, tell without another pass."""
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield
-    except (ValueError, np.linalg.LinAlgError):
-        refuse_bad_squares(selector, X, problem)
-        raise
-    refuse_bad_squares(selector, X, problem)
-
-
-def refuse_bad_squares(selector: Any, X: Any, problem: PenalisedProblem) -> None:
-    """The same by the sums of squares of a problem's columns, which may be too small as well."""
-    squares = refuse_bad_numbers(selector, X, problem.sample_curvatures)
-    if not squares.any():
-        raise ValueError(_nothing_to_select(squares))
-
-
-def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
-    """Raise if sums over the columns of X, which are needed anyway, show NaN or too large numbers.
-
-    The one place where NaN in X is looked for.
-    """
-    if np.isfinite(sums).all():
-        return sums
-    # scikit-learn's words about NaN and infinity; else single entries are finite
-    check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
-    raise ValueError(
-        "Expected X whose sums of squares are finite, got too large numbers in column "
-        f"{int(np.argmin(np.isfinite(sums)))}; rescale X, for example by "
-        "sklearn.preprocessing.MaxAbsScaler."
-    )
-
-
-def _nothing_to_select(squares: np.ndarray) -> str:
-    """Of the columns that hold more than one value: they may be too small to be seen."""
-    if squares.size and squares.max() < SMALLEST_SQUARE:
-        return (
-            "Expected X whose sums of squares can be told from zero, got too small numbers in all "
-            "columns; rescale X, for example by sklearn.preprocessing.MaxAbsScaler."
-        )
-    return (
-        "Expected some column of X that varies and may be selected, got only constant "
-        "or excluded columns."
-    )
-
-
-def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any) -> Any:
-    """X and y as scikit-learn reads them, NaN in X refused if ``finite``."""
-    if y is None:
-        raise ValueError(
-            f"{type(selector).__name__} requires y to be passed, but the target y is None."
-        )
-    refuse_strange_table(X)
-    refuse_strange_target(y)
-    options = {"accept_sparse": "csc", "dtype": FLOATS, **options}
-    try:
-        return validate_data(
-            selector,
-            X,
-            y,
-            multi_output=True,
-            ensure_min_samples=2,
-            ensure_all_finite=finite,
-            **options,
-        )
-    except (TypeError, ValueError):
-        name_columns_without_numbers(X)
-        raise
+    return check
 
 
 def _has_classes(selector: Any) -> bool:
     return vars(selector).get("target_kind_", "binary") != "numbers"
 
 
-class JointSelector(FeatureSelector, ABC):
+class JointSelector(FeatureSelector):
     """A selector whose features are rows of a W fitted to all outputs jointly: also a model."""
 
     fit_intercept: bool
@@ -255,16 +163,28 @@ class JointSelector(FeatureSelector, ABC):
     class_weight: Any
     task: str
 
-    def _set_rows(self, data: Data, solution: Solution, order: np.ndarray, support: Any) -> None:
-        """The fitted attributes that a W, a ranking (best first) and a support give."""
+    def _set_rows(
+        self,
+        data: Data,
+        solution: Solution,
+        entering: np.ndarray,
+        eligible: np.ndarray,
+        k: int | None,
+    ) -> None:
+        """The fitted attributes of a solution: the k best of the eligible rows are selected, or
+        without k the nonzero ones. ``entering``: how nearly the others entered."""
         dtype = data.design.dtype
         W = solution.W / data.scales[:, None]
         self.coef_ = W.T.astype(dtype)
         self.intercept_ = (solution.intercept - data.means @ W).astype(dtype)
         self.scores_ = row_norms(solution.W)
-        self.ranking_ = np.empty(order.size, dtype=int)
-        self.ranking_[order] = np.arange(1, order.size + 1)
-        self.support_ = support
+        always = data.factors == 0
+        order = _best_first(self.scores_, entering)
+        self._set_ranking(order)
+        if k is None:
+            self.support_ = (self.scores_ > 0) | always
+        else:
+            self.support_ = _exactly_k(order, always, eligible, k)
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         self.target_kind_ = data.target.kind
@@ -309,14 +229,14 @@ def decided(classes: np.ndarray, Z: np.ndarray) -> np.ndarray:
     return classes[Z.argmax(axis=1)]
 
 
-def best_first(scores: np.ndarray, entering: np.ndarray) -> np.ndarray:
+def _best_first(scores: np.ndarray, entering: np.ndarray) -> np.ndarray:
     """Rows from the best to the last: nonzero ones by their score, the others by how nearly they
     entered; ties go to the lower index."""
     nearly = np.where(scores > 0, 0.0, entering)
     return np.lexsort((np.arange(scores.size), -nearly, -scores))
 
 
-def exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: int) -> np.ndarray:
+def _exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: int) -> np.ndarray:
     """The support of k features: those always in, then the best of the others that may be."""
     candidates = order[eligible[order]]
     forced = always[candidates]
@@ -326,8 +246,8 @@ def exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: in
     return support
 
 
-def say_how_it_ended(solution: Solution, stacklevel: int = 3) -> None:
-    """One warning if the tolerance was not met."""
+def say_how_it_ended(solution: Solution, stacklevel: int = 4) -> None:
+    """One warning if the tolerance was not met, for the caller of the ``fit`` above ``_fit``."""
     if solution.converged:
         return
     far = "" if solution.criterion is None else f": criterion {solution.criterion:.2g}"

@@ -1,16 +1,28 @@
-"""Any filter as a scikit-learn selector."""
+"""Any filter as a scikit-learn selector: ours, scikit-learn's and users' score functions."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..filters.base import table_of
-from ..inputs import check_k, say_fewer_than
-from .base import FeatureSelector, Samples
-from .parameters import check_parameters, class_weight, count, task
-from .score_functions import ScoreFunction
+from ..filters import BY_NAME
+from ..filters.base import Table, favour, table_of
+from ..inputs import (
+    check_class_weight,
+    check_count,
+    check_k,
+    check_task,
+    did_you_mean,
+    say_fewer_than,
+)
+from .base import FeatureSelector
+from .data import NOTHING_VARIES, Samples
+
+SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector
 
 
 class ScoreSelector(FeatureSelector):
@@ -53,18 +65,22 @@ class ScoreSelector(FeatureSelector):
     ['alcohol', 'flavanoids', 'hue']
     """
 
-    _checks: ClassVar = {"n_features_to_select": count, "class_weight": class_weight, "task": task}
+    _checks: ClassVar = {
+        "n_features_to_select": check_count,
+        "class_weight": check_class_weight,
+        "task": check_task,
+    }
 
     def __init__(
         self,
-        score="relieff",
-        n_features_to_select=10,
+        score: Any = "relieff",
+        n_features_to_select: int | float = 10,
         *,
-        score_params=None,
-        feature_weights=None,
-        class_weight=None,
-        task="auto",
-    ):
+        score_params: Mapping[str, Any] | None = None,
+        feature_weights: Any = None,
+        class_weight: Any = None,
+        task: str = "auto",
+    ) -> None:
         self.score = score
         self.n_features_to_select = n_features_to_select
         self.score_params = score_params
@@ -88,49 +104,146 @@ class ScoreSelector(FeatureSelector):
         """The constructor arguments by name; ``deep`` has no effect, nothing is nested."""
         return {name: vars(self)[name] for name in self._get_param_names()}
 
-    def fit(self, X, y, sample_weight=None):
-        """Score the features and keep the best.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
-        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
-        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
-        """
-        function = ScoreFunction.of(vars(self)["score"], self.score_params)
-        check_parameters(self)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        function = ScoreFunction(vars(self)["score"], self.score_params)
         samples = Samples.of(self, X, y, sample_weight)
+        n_features = samples.factors.size
         k = check_k(self.n_features_to_select, samples.factors)
         table = table_of(samples.X, samples.target, samples.weights)
         usable = np.flatnonzero(table.varying & np.isfinite(samples.factors))
         if usable.size == 0:
-            raise ValueError(
-                "Expected some column of X that varies and may be selected, got only constant "
-                "or excluded columns."
-            )
-        numbers = samples.target.kind == "numbers"
+            raise ValueError(NOTHING_VARIES)
         supplied = {
-            "task": "regression" if numbers else "classification",
+            "task": "regression" if samples.target.kind == "numbers" else "classification",
             "n_features_to_select": min(k, usable.size),
             "feature_weights": None if self.feature_weights is None else samples.factors[usable],
             "sample_weight": samples.weights,
         }
-        if usable.size < samples.factors.size:
+        if usable.size < n_features:
             table = table.take(usable)
         order, scores = function(table, samples.y, supplied)
-        self._set_fitted(usable, order, scores, k, samples.factors.size)
-        self._set_classes(samples.target.classes)
-        return self
-
-    def _set_fitted(
-        self, usable: np.ndarray, order: np.ndarray, scores: np.ndarray, k: int, n_features: int
-    ) -> None:
         self.scores_ = np.zeros(n_features)
         self.scores_[usable] = scores
         rest = np.setdiff1d(np.arange(n_features), usable)
-        best_first = np.concatenate([usable[order], rest])
-        self.ranking_ = np.empty(n_features, dtype=int)
-        self.ranking_[best_first] = np.arange(1, n_features + 1)
+        self._set_ranking(np.concatenate([usable[order], rest]))
         self.support_ = self.ranking_ <= min(k, usable.size)
+        self._set_classes(samples.target.classes)
         if usable.size < k:
             say_fewer_than(k, usable.size, stacklevel=3)
+
+
+class ScoreFunction:
+    """A score function, what it may be told, and what its answer means."""
+
+    def __init__(self, score: Any, score_params: Any) -> None:
+        if isinstance(score, str) and score not in BY_NAME:
+            raise ValueError(
+                f"Expected score to be one of {sorted(BY_NAME)} or a function of (X, y), "
+                f"got score={score!r}.{did_you_mean(score, BY_NAME)}"
+            )
+        function = BY_NAME[score] if isinstance(score, str) else score
+        if not callable(function):
+            raise TypeError(
+                f"Expected score as a name or a function of (X, y), got score={score!r}."
+            )
+        if score_params is not None and not isinstance(score_params, Mapping):
+            raise TypeError(
+                "Expected score_params as a mapping such as {'n_neighbors': 20}, "
+                f"got score_params={score_params!r}."
+            )
+        self.function: Callable[..., Any] = function
+        self.params = dict(score_params or {})
+        self.takes = _parameters(function)
+        own = [name for name in self.takes if name not in ("X", "y", *SUPPLIED)]
+        wrong = [name for name in self.params if name not in own]
+        if wrong and "**" not in self.takes:
+            raise ValueError(
+                f"Expected score_params among {own} for score={score!r}, got {wrong}; "
+                "task, feature_weights and n_features_to_select are parameters of ScoreSelector."
+            )
+
+    def __call__(
+        self, table: Table, y: np.ndarray, supplied: dict[str, Any]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The order of all columns, best first, and a score for each of them."""
+        given = {name: value for name, value in supplied.items() if value is not None}
+        weights = given.get("feature_weights")
+        if "sample_weight" in given and "sample_weight" not in self.takes:
+            raise ValueError(
+                "Expected a score function with a parameter sample_weight when fit is given "
+                f"sample_weight, got {self.function!r}."
+            )
+        used = {name: value for name, value in given.items() if name in self.takes}
+        # Our filters take the checked table as it is: X is validated once.
+        ours = self.function in BY_NAME.values()
+        answer = self.function(table if ours else table.X, y, **used, **self.params)
+        order, scores = _read(answer, table.shape[1])
+        aware = "feature_weights" in self.takes
+        return _ranked(order, scores, None if aware else weights), scores
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """Names of the parameters; "**" where any name is taken."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        return ["X", "y"]
+    return ["**" if p.kind is p.VAR_KEYWORD else p.name for p in parameters]
+
+
+def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Scores alone, (order, scores) or scikit-learn's (scores, p-values)."""
+    order = None
+    if isinstance(answer, tuple) and len(answer) == 2:
+        first = np.asarray(answer[0])
+        if np.issubdtype(first.dtype, np.integer):
+            order = _checked_order(first, d)
+            answer = answer[1]
+        else:
+            answer = first
+    scores = np.array(answer, dtype=float)
+    if order is not None and scores.shape == order.shape != (d,):  # of the chosen columns alone
+        every = np.full(d, np.nan)
+        every[order] = scores
+        scores = every
+    if scores.shape != (d,):
+        raise ValueError(
+            f"Expected one score per column of X, shape ({d},), from the score function, "
+            f"got shape {scores.shape}."
+        )
+    if order is None and np.isnan(scores).any():
+        warnings.warn(
+            f"The score of {np.isnan(scores).sum()} features is NaN; they are ranked last.",
+            stacklevel=5,
+        )
+    return order, scores
+
+
+def _checked_order(order: np.ndarray, d: int) -> np.ndarray:
+    inside = order.ndim == 1 and order.size == np.unique(order).size
+    if not inside or (order.size and not (order.min() >= 0 and order.max() < d)):
+        raise ValueError(
+            f"Expected an order of different column numbers from 0 to {d - 1} from the score "
+            f"function, got {order!r:.80}."
+        )
+    return order
+
+
+def _ranked(order: np.ndarray | None, scores: np.ndarray, factors: np.ndarray | None) -> np.ndarray:
+    """All columns, best first: as ordered, then by score; always-in before all others."""
+    values = np.where(np.isnan(scores), -np.inf, scores)
+    if order is None:
+        if factors is not None:
+            values = favour(values, factors)
+        best_first = np.argsort(-values, kind="stable")
+    else:
+        by_score = np.argsort(-values, kind="stable")
+        best_first = np.concatenate([order, by_score[~np.isin(by_score, order)]])
+        if factors is not None and not np.isin(factors, (0.0, 1.0)).all():
+            raise ValueError(
+                "Expected feature_weights of 0, 1 or inf for a score function that returns an "
+                "order and has no parameter feature_weights, got other factors."
+            )
+    if factors is None:
+        return best_first
+    return best_first[np.argsort(factors[best_first] != 0, kind="stable")]

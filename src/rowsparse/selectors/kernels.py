@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -9,16 +13,19 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ..designs import Design
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-BLOCK_BYTES = 32 << 20
+BLOCK_BYTES = 32 << 20  # of a block of kernel values: they are never all there at once
 
 
+@dataclass(frozen=True)
 class Kernel:
     """``k(A, B)`` with the names and parameters of scikit-learn's SVC."""
 
-    def __init__(self, kernel, gamma: float, degree, coef0):
-        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+    kernel: Any
+    gamma: float
+    degree: float
+    coef0: float
 
-    def __call__(self, A, B) -> np.ndarray:
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
         """The matrix of ``k(a, b)``, dense."""
         if callable(self.kernel):
             K = np.asarray(self.kernel(A, B), dtype=float)
@@ -36,7 +43,7 @@ class Kernel:
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **used), dtype=float)
 
 
-def kernel_width(gamma, X, weights: np.ndarray | None = None) -> float:
+def kernel_width(gamma: Any, X: Any, weights: np.ndarray | None = None) -> float:
     """``gamma`` as a number: "scale" is 1 / (n_features * X.var()), "auto" 1 / n_features.
 
     A row of weight two counts twice in the variance.
@@ -65,14 +72,17 @@ class KernelColumns(Design):
 
     dtype = np.dtype(float)
 
-    def __init__(self, kernel: Kernel, X, points, weights: np.ndarray):
-        self.kernel, self.X, self.points, self.weights = kernel, X, points, weights
+    def __init__(self, kernel: Kernel, X: Any, points: Any, weights: np.ndarray):
+        self.kernel = kernel
+        self.X = X
+        self.points = points
+        self.weights = weights
         self.shape = (X.shape[0], points.shape[0])
-        means, squares = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        self.means_ = np.zeros(self.shape[1])
+        self._squares = np.zeros(self.shape[1])
         for part, block in self._blocks():
-            means[part] = weights @ block / weights.sum()
-            squares[part] = weights @ (block - means[part]) ** 2
-        self.means_, self._squares = means, squares
+            self.means_[part] = weights @ block / weights.sum()
+            self._squares[part] = weights @ (block - self.means_[part]) ** 2
 
     def take(self, columns: np.ndarray) -> np.ndarray:
         block = np.asfortranarray(self.kernel(self.X, self.points[columns]))
@@ -104,7 +114,7 @@ class KernelColumns(Design):
         size = self.weights.sum() * np.maximum(self.means_**2, 1e-300)
         return self._squares <= 1e-28 * size
 
-    def _blocks(self):
+    def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         size = max(64, BLOCK_BYTES // (8 * self.shape[0]))
         for start in range(0, self.shape[1], size):
             part = np.arange(start, min(start + size, self.shape[1]))

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..inputs import check_k, say_fewer_than
+from ..inputs import (
+    check_class_weight,
+    check_count,
+    check_k,
+    check_number,
+    check_parameters,
+    check_switch,
+    check_task,
+    optional,
+    say_fewer_than,
+)
 from ..losses import ResidualLoss
-from ..numerics.rows import row_norms
 from ..paths import path_to_k
 from ..penalties import L2p, LpInf
 from ..penalties.families import PowerPenalty
@@ -18,41 +29,59 @@ from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
-from . import parameters
-from .base import (
-    Data,
-    JointSelector,
-    best_first,
-    exactly_k,
-    explaining_bad_numbers,
-    refuse_bad_squares,
-    say_how_it_ended,
+from .base import JointSelector, say_how_it_ended, solver_for
+from .data import Data, explaining_bad_numbers, refuse_bad_squares
+
+DEFAULT_FRACTION = (
+    0.1  # of alpha_max, when neither alpha nor k is given: documented, a round number
 )
 
-DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given
 
-COMMON_CHECKS = {
-    "n_features_to_select": parameters.optional(parameters.count),
-    "alpha": parameters.optional(parameters.number(0.0)),
-    "p": parameters.number(0.0, 1.0),
-    "fit_intercept": parameters.true_or_false,
-    "standardize": parameters.true_or_false,
-    "solver": parameters.solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
-    "class_weight": parameters.class_weight,
-    "task": parameters.task,
-}
+def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:
+    """A named start, "best", or an array of finite numbers with two dimensions."""
+    if isinstance(value, str):
+        if value not in (*starts, "best"):
+            known = ", ".join(map(repr, starts))
+            raise ValueError(f"Expected {name} to be {known}, 'best' or an array, got {value!r}.")
+        return
+    array = np.asarray(value, dtype=float)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected {name} as an array of shape (features × outputs), got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"Expected a finite {name} array, got NaN or infinity in it.")
 
 
+@dataclass(eq=False, repr=False)
 class RowSelector(JointSelector):
     """Selects the features whose rows of W a penalised problem leaves nonzero.
 
-    Subclasses give ``_loss`` and ``_penalty``; constructor parameters are theirs.
+    Subclasses give ``_loss`` and ``_penalty``.
     """
 
-    n_features_to_select: int | float | None
-    alpha: float | None
-    init: Any
-    solver: Any
+    n_features_to_select: int | float | None = None
+    _: KW_ONLY
+    alpha: float | None = None
+    p: float = 0.5
+    fit_intercept: bool = True
+    standardize: bool = True
+    init: Any = "best"
+    solver: Any = "auto"
+    feature_weights: Any = None
+    class_weight: Any = None
+    task: str = "auto"
+
+    _checks: ClassVar = {
+        "n_features_to_select": optional(check_count),
+        "alpha": optional(partial(check_number, low=0.0)),
+        "p": partial(check_number, low=0.0, high=1.0),
+        "fit_intercept": check_switch,
+        "standardize": check_switch,
+        "solver": solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
+        "class_weight": check_class_weight,
+        "task": check_task,
+    }
 
     @abstractmethod
     def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
@@ -62,16 +91,7 @@ class RowSelector(JointSelector):
     def _penalty(self, alpha: float, factors: np.ndarray | None) -> PowerPenalty:
         """The penalty of this selector at a strength, given the features' factors."""
 
-    def fit(self, X, y, sample_weight=None):
-        """Solve the problem and keep the selected features.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
-        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
-        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
-        """
-        parameters.check_parameters(self)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         data = Data.of(self, X, y, sample_weight)
         k = None
         if self.n_features_to_select is not None:
@@ -80,14 +100,18 @@ class RowSelector(JointSelector):
         with explaining_bad_numbers(self, X, problem):
             alpha, solution, path = self._solve(problem, k)
         say_how_it_ended(solution)
-        self._set_fitted(data, problem.with_alpha(alpha), solution, k, path)
-        return self
+        problem = problem.with_alpha(alpha)
+        self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
+        self.alpha_ = float(alpha)
+        unknown = np.full(self.scores_.size, np.nan)
+        self.entered_alpha_ = unknown if path is None else path.entered
+        self._say_what_is_missing(k)
 
     def problem_and_solver(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[PenalisedProblem, Solver]:
         """The optimisation problem that ``fit`` would solve, and the solver it would use."""
-        parameters.check_parameters(self)
+        check_parameters(self)
         problem = self._problem(Data.of(self, X, y, sample_weight))
         refuse_bad_squares(self, X, problem)
         return problem, self._solver(problem)
@@ -117,47 +141,27 @@ class RowSelector(JointSelector):
             alpha = DEFAULT_FRACTION * problem.alpha_max()
         return alpha, solve(problem.with_alpha(alpha), solver, self.init), None
 
-    def _set_fitted(
-        self,
-        data: Data,
-        problem: PenalisedProblem,
-        solution: Solution,
-        k: int | None,
-        path: Path | None,
-    ) -> None:
-        scores = row_norms(solution.W)
-        order = best_first(scores, problem.entering(solution))
-        if k is None:
-            support = scores > 0
-        else:
-            support = exactly_k(order, data.factors == 0, problem.may_enter, k)
-        self._set_rows(data, solution, order, support)
-        self.alpha_ = float(problem.penalty.alpha)
-        self.entered_alpha_ = np.full(scores.size, np.nan) if path is None else path.entered
-        self._say_what_is_missing(k)
-
     def _say_what_is_missing(self, k: int | None) -> None:
         found = int(np.count_nonzero(self.support_))
         used = int(np.count_nonzero(self.scores_[self.support_]))
-        if k is None:
-            if not found:
-                warnings.warn(
-                    f"No feature was selected at alpha={self.alpha_:g}; "
-                    "lower alpha or set n_features_to_select.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-        elif found < k:
-            say_fewer_than(k, found, stacklevel=4)
-        elif used < k:
-            warnings.warn(
-                f"Only {used} rows are nonzero at alpha={self.alpha_:g}; the other features up to "
-                f"{k} are those that would enter next. Lower alpha or k.",
-                UserWarning,
-                stacklevel=4,
+        message = None
+        if k is None and not found:
+            message = (
+                f"No feature was selected at alpha={self.alpha_:g}; "
+                "lower alpha or set n_features_to_select."
             )
+        elif k is not None and found < k:
+            say_fewer_than(k, found, stacklevel=4)
+        elif k is not None and used < k:
+            message = (
+                f"Only {used} rows are nonzero at alpha={self.alpha_:g}; the other features up to "
+                f"{k} are those that would enter next. Lower alpha or k."
+            )
+        if message is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
 
 
+@dataclass(eq=False, repr=False)
 class L2pSelector(RowSelector):
     r"""Select features by a robust l2,r loss and an l2,p penalty on the rows of W.
 
@@ -220,61 +224,39 @@ class L2pSelector(RowSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
+    _: KW_ONLY
+    r: float = 2.0
+
     _checks: ClassVar = {
-        **COMMON_CHECKS,
-        "r": parameters.number(0.0, 2.0, low_open=True),
-        "init": parameters.init_from(L2p.starts),
+        **RowSelector._checks,
+        "r": partial(check_number, low=0.0, high=2.0, low_open=True),
+        "init": partial(check_init, starts=L2p.starts),
     }
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        alpha=None,
-        p=0.5,
-        r=2.0,
-        fit_intercept=True,
-        standardize=True,
-        init="best",
-        solver="auto",
-        feature_weights=None,
-        class_weight=None,
-        task="auto",
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.p = p
-        self.r = r
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.init = init
-        self.solver = solver
-        self.feature_weights = feature_weights
-        self.class_weight = class_weight
-        self.task = task
-
     @classmethod
-    def mtfs(cls, n_features_to_select=None, **parameters: Any) -> L2pSelector:
+    def mtfs(cls, n_features_to_select: Any = None, **parameters: Any) -> Self:
         """Multi-task feature selection (Obozinski 2006, Argyriou 2007): r = 2, p = 1."""
         return cls(n_features_to_select, r=2.0, p=1.0, **parameters)
 
     @classmethod
-    def rfs(cls, n_features_to_select=None, **parameters: Any) -> L2pSelector:
+    def rfs(cls, n_features_to_select: Any = None, **parameters: Any) -> Self:
         """Robust feature selection (Nie et al. 2010): r = p = 1."""
         return cls(n_features_to_select, r=1.0, p=1.0, **parameters)
 
     @classmethod
-    def erfs(cls, n_features_to_select=None, p=0.5, **parameters: Any) -> L2pSelector:
+    def erfs(cls, n_features_to_select: Any = None, p: float = 0.5, **parameters: Any) -> Self:
         """Extended RFS, the l2,p method (Wang & Chen 2013): r = p."""
         return cls(n_features_to_select, r=p, p=p, **parameters)
 
     @classmethod
-    def rk1u(cls, n_features_to_select=None, p=0.5, **parameters: Any) -> L2pSelector:
+    def rk1u(cls, n_features_to_select: Any = None, p: float = 0.5, **parameters: Any) -> Self:
         """RK1U (Zhang et al. 2014): r = 2, any p."""
         return cls(n_features_to_select, r=2.0, p=p, **parameters)
 
     @classmethod
-    def gsr(cls, n_features_to_select=None, r=1.0, p=0.5, **parameters: Any) -> L2pSelector:
+    def gsr(
+        cls, n_features_to_select: Any = None, r: float = 1.0, p: float = 0.5, **parameters: Any
+    ) -> Self:
         """General sparsity-regularised selection (Peng & Fan 2017): any r, any p."""
         return cls(n_features_to_select, r=r, p=p, **parameters)
 
@@ -316,32 +298,10 @@ class LpInfSelector(RowSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _checks: ClassVar = {**COMMON_CHECKS, "init": parameters.init_from(LpInf.starts)}
-
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        alpha=None,
-        p=0.5,
-        fit_intercept=True,
-        standardize=True,
-        init="best",
-        solver="auto",
-        feature_weights=None,
-        class_weight=None,
-        task="auto",
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.p = p
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.init = init
-        self.solver = solver
-        self.feature_weights = feature_weights
-        self.class_weight = class_weight
-        self.task = task
+    _checks: ClassVar = {
+        **RowSelector._checks,
+        "init": partial(check_init, starts=LpInf.starts),
+    }
 
     def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
         return ResidualLoss(2.0, sample_weight)

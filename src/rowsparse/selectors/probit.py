@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from ..inputs import check_positive
 from ..losses import MarginLoss, ProbitLoss
 from ..penalties import MarginNorm
+from ..problems.base import MARGIN
 from ..problems.margin import MarginProblem
+from ..solvers.base import Solver
 from ..solvers.margin.probit import ProbitEM
-from ..solvers.margin.reweighting import Reweighted
-from .base import Data
-from .kernel_expansion import EXPANSION_CHECKS, KernelExpansion
-from .margin import LINEAR_CHECKS, MarginClassifier
-from .parameters import number
+from .base import solver_for
+from .data import Data
+from .kernel_machines import KernelExpansion
+from .margin import MarginClassifier
 
 
 class Probabilities(ABC):
     """Of a classifier whose decision function is the argument of Phi."""
 
     @abstractmethod
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """One number per sample for two classes, else one per class."""
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Their logarithms, finite however sure the model is."""
         return log_probabilities(self.decision_function(X))
 
 
+@dataclass(eq=False, repr=False)
 class ProbitSelector(MarginClassifier, Probabilities):
     r"""Probit regression that uses few features, by EM (Huang, King & Lyu 2008).
 
@@ -55,14 +59,8 @@ class ProbitSelector(MarginClassifier, Probabilities):
         p above; 1 and less selects, the smaller the fewer.
     gamma : float > 0
         Strength of the prior; 1 is the paper's.
-    standardize : bool
-        Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
-    tol : float
-        Stop when a further step changes no coefficient by more than tol times the largest.
-    max_iter : int
-    class_weight : None, "balanced" or mapping from class to weight
-    feature_weights : array or mapping from names, optional
-        Factor f_j on each feature's penalty: 0 = always in, infinity = never.
+    solver : "auto" or ``rowsparse.solvers.ProbitEM``
+    standardize, tol, max_iter, class_weight, feature_weights : as in ``ZeroNormSVC``
 
     Attributes
     ----------
@@ -81,41 +79,29 @@ class ProbitSelector(MarginClassifier, Probabilities):
     (569, 2)
     """
 
-    _checks: ClassVar = {**LINEAR_CHECKS, "gamma": number(0.0, low_open=True)}
+    _: KW_ONLY
+    gamma: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 500
 
-    def __init__(
-        self,
-        n_features_to_select=None,
-        *,
-        norm=0.0,
-        gamma=1.0,
-        standardize=True,
-        tol=1e-4,
-        max_iter=500,
-        class_weight=None,
-        feature_weights=None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.norm = norm
-        self.gamma = gamma
-        self.standardize = standardize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.feature_weights = feature_weights
+    _checks: ClassVar = {
+        **MarginClassifier._checks,
+        "gamma": check_positive,
+        "solver": solver_for(MARGIN, "ProbitEM"),
+    }
 
     @property
     def gamma_(self) -> float:
         """The gamma of the fit."""
         return 2 / self.C_
 
-    def _margin_problem(self, data: Data, weights: np.ndarray) -> MarginProblem:
-        loss = ProbitLoss(weights)
+    def _margin_problem(self, data: Data) -> MarginProblem:
+        loss = ProbitLoss(data.given_weights)
         penalty = MarginNorm(float(self.norm), data.factors)
         return MarginProblem(data.design, data.target.Y, loss, 2 / float(self.gamma), penalty)
 
-    def _margin_solver(self, keep: int | None) -> ProbitEM:
-        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)
+    def _automatic(self, problem: MarginProblem, k: int | None) -> Solver:
+        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter))
 
     def _nothing_left(self) -> str:
         return (
@@ -124,45 +110,31 @@ class ProbitSelector(MarginClassifier, Probabilities):
         )
 
 
+@dataclass(eq=False, repr=False)
 class ProbitKernelClassifier(KernelExpansion, Probabilities):
     r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
 
     Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
-    ``ProbitSelector``) in place of C and without ``refit_C``; ``gamma`` is the kernel's.
+    ``ProbitSelector``) in place of C and without ``refit_C``; ``gamma`` is the kernel's, ``solver``
+    "auto" or ``ProbitEM``.
     """
 
-    _checks: ClassVar = {**EXPANSION_CHECKS, "prior": number(0.0, low_open=True)}
+    _: KW_ONLY
+    prior: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 500
 
-    def __init__(
-        self,
-        *,
-        norm=0.0,
-        prior=1.0,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        n_vectors_to_select=None,
-        tol=1e-4,
-        max_iter=500,
-        class_weight=None,
-    ):
-        self.norm = norm
-        self.prior = prior
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_vectors_to_select = n_vectors_to_select
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
+    _checks: ClassVar = {
+        **KernelExpansion._checks,
+        "prior": check_positive,
+        "solver": solver_for(MARGIN, "ProbitEM"),
+    }
 
     def _loss(self, weights: np.ndarray) -> tuple[MarginLoss, float]:
         return ProbitLoss(weights), 2 / float(self.prior)
 
-    def _expansion_solver(self, keep: int | None) -> Reweighted:
-        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter), keep=keep)
+    def _automatic(self) -> Solver:
+        return ProbitEM(tol=float(self.tol), max_iter=int(self.max_iter))
 
     def _what_to_change(self) -> str:
         return f"lower prior, now {self.prior:g}"

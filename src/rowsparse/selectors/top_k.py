@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..inputs import check_k, say_fewer_than
+from ..inputs import (
+    check_class_weight,
+    check_count,
+    check_integer,
+    check_k,
+    check_number,
+    check_parameters,
+    check_switch,
+    check_task,
+    say_fewer_than,
+)
 from ..losses import ResidualLoss
-from ..numerics.rows import row_norms
 from ..penalties import Cardinality
 from ..problems.base import AT_MOST_K
 from ..problems.penalised import PenalisedProblem
-from ..results import Solution
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
-from .base import (
-    Data,
-    JointSelector,
-    best_first,
-    exactly_k,
-    refuse_bad_squares,
-    say_how_it_ended,
-)
-from .parameters import (
-    check_parameters,
-    class_weight,
-    count,
-    integer,
-    number,
-    seed,
-    solver_for,
-    task,
-    true_or_false,
-)
+from .base import JointSelector, say_how_it_ended, solver_for
+from .data import Data, refuse_bad_squares
 
 
+def check_seed(name: str, value: Any) -> None:
+    """What scikit-learn takes for a source of randomness."""
+    try:
+        check_random_state(value)
+    except ValueError:
+        raise ValueError(
+            f"Expected {name} to be None, an integer >= 0 or a RandomState, got {name}={value!r}."
+        ) from None
+
+
+@dataclass(eq=False, repr=False)
 class TopKSelector(JointSelector):
     r"""Select exactly k features: the best fit with at most k nonzero rows of W.
 
@@ -58,8 +62,6 @@ class TopKSelector(JointSelector):
     r : float in (0, 2]
         Order of the loss. 1 resists outlying samples (the paper's loss); 2 is squared loss, the
         fastest, for which every swap is scored exactly.
-    fit_intercept : bool
-        Fit an unpenalised intercept.
     standardize : bool
         Scale columns to unit variance first; without a penalty this changes ``scores_`` only.
     n_init : int >= 0
@@ -75,21 +77,17 @@ class TopKSelector(JointSelector):
         from the l_{2,1} solution; ``polish`` improves what they find.
     feature_weights : array, Series or mapping from names, optional
         0 = always in, infinity = never; other numbers have no effect on a constraint.
-    class_weight, task : as in ``L2pSelector``
+    fit_intercept, class_weight, task : as in ``L2pSelector``
 
     Attributes
     ----------
-    coef_ : array (n_outputs, n_features), intercept_ : array (n_outputs,)
-        The fit on the selected features, without shrinkage.
-    scores_ : array (n_features,)
-        Row norms of W in the standardised scale.
+    coef_, intercept_ : the fit on the selected features, without shrinkage
     ranking_ : array (n_features,), 1 = best
         Nonzero rows by their norm, the others by what adding them would gain; ties broken by index.
-    support_ : boolean array (n_features,)
     solution_ : rowsparse.results.Solution
         With ``starts`` (objective per start), ``n_best_starts``, ``lower_bound``, ``gap`` and
         ``proof``.
-    n_iter_, n_features_in_, feature_names_in_, classes_ (where y has classes)
+    scores_, support_, n_iter_, n_features_in_, feature_names_in_, classes_ : as in ``L2pSelector``
 
     Examples
     --------
@@ -103,65 +101,42 @@ class TopKSelector(JointSelector):
     'proved optimal: branch and bound, 39 nodes'
     """
 
+    n_features_to_select: int | float = 10
+    _: KW_ONLY
+    r: float = 1.0
+    fit_intercept: bool = True
+    standardize: bool = True
+    n_init: int = 5
+    polish: bool = True
+    random_state: Any = None
+    solver: Any = "auto"
+    feature_weights: Any = None
+    class_weight: Any = None
+    task: str = "auto"
+
     _checks: ClassVar = {
-        "n_features_to_select": count,
-        "r": number(0.0, 2.0, low_open=True),
-        "fit_intercept": true_or_false,
-        "standardize": true_or_false,
-        "n_init": integer(0),
-        "polish": true_or_false,
-        "random_state": seed,
+        "n_features_to_select": check_count,
+        "r": partial(check_number, low=0.0, high=2.0, low_open=True),
+        "fit_intercept": check_switch,
+        "standardize": check_switch,
+        "n_init": partial(check_integer, low=0),
+        "polish": check_switch,
+        "random_state": check_seed,
         "solver": solver_for(AT_MOST_K, "Splice, ALM or SFS"),
-        "class_weight": class_weight,
-        "task": task,
+        "class_weight": check_class_weight,
+        "task": check_task,
     }
 
-    def __init__(
-        self,
-        n_features_to_select=10,
-        *,
-        r=1.0,
-        fit_intercept=True,
-        standardize=True,
-        n_init=5,
-        polish=True,
-        random_state=None,
-        solver="auto",
-        feature_weights=None,
-        class_weight=None,
-        task="auto",
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.r = r
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.n_init = n_init
-        self.polish = polish
-        self.random_state = random_state
-        self.solver = solver
-        self.feature_weights = feature_weights
-        self.class_weight = class_weight
-        self.task = task
-
-    def fit(self, X, y, sample_weight=None):
-        """Find the best k features.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
-        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs)
-        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
-        """
-        check_parameters(self)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         data = Data.of(self, X, y, sample_weight)
         problem = self._problem(data)
         refuse_bad_squares(self, X, problem)
-        solver = self._solver()
-        solution = solve_top_k(problem, solver, self.n_init, self.polish, self._rng())
+        solution = solve_top_k(problem, self._solver(), self.n_init, self.polish, self._rng())
         say_how_it_ended(solution)
-        self._say_if_nothing_helps(problem, solution)
-        self._set_fitted(data, problem, solution)
-        return self
+        k = check_k(self.n_features_to_select, data.factors)
+        self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
+        self._say_if_nothing_helps(problem)
+        self._say_what_is_missing(k, data.factors == 0)
 
     def problem_and_solver(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -183,35 +158,29 @@ class TopKSelector(JointSelector):
     def _rng(self) -> np.random.Generator:
         if self.random_state is None or isinstance(self.random_state, Integral):
             return np.random.default_rng(int(self.random_state or 0))
-        drawn = check_random_state(self.random_state).randint(2**31)
-        return np.random.default_rng(drawn)
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _set_fitted(self, data: Data, problem: PenalisedProblem, solution: Solution) -> None:
-        always = data.factors == 0
-        k = problem.limit + int(np.sum(always))
-        scores = row_norms(solution.W)
-        order = best_first(scores, problem.entering(solution))
-        support = exactly_k(order, always, problem.may_enter, k)
-        self._set_rows(data, solution, order, support)
-        found = int(np.sum(support))
-        filled = int(np.sum(support & ~always & (scores == 0)))
+    def _say_what_is_missing(self, k: int, always: np.ndarray) -> None:
+        found = int(np.sum(self.support_))
+        filled = int(np.sum(self.support_ & ~always & (self.scores_ == 0)))
         if found < k:
-            say_fewer_than(k, found, stacklevel=3)
+            say_fewer_than(k, found, stacklevel=4)
         elif filled:
             warnings.warn(
                 f"{k - filled} features fit as well as {k}: the others depend on them or nothing "
                 f"is left to explain. The {filled} missing ones are the next of ranking_; lower k.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
-    def _say_if_nothing_helps(self, problem: PenalisedProblem, solution: Solution) -> None:
+    def _say_if_nothing_helps(self, problem: PenalisedProblem) -> None:
         null = problem.objective(problem.null_point)
-        if solution.objective < null * (1 - 1e-7) or problem.limit == 0:
+        # 1e-7 is what is left of the smoothing at the end: a smaller gain cannot be told from none
+        if self.solution_.objective < null * (1 - 1e-7) or problem.limit == 0:
             return
         warnings.warn(
             f"No feature lowers the loss below that of a constant ({null:.4g}); the selection "
             "means little. For r < 2 a small class counts as outlying samples: use r=2.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -1,6 +1,9 @@
 """Solvers: Problem in, Solution out."""
 
 from .base import Solver, run
+from .margin.linear_programs import AbsoluteNormLP, LargestNormLP
+from .margin.probit import ProbitEM
+from .margin.svm import ReweightedSVM
 from .penalised.block_descent import BlockDescent
 from .penalised.irls import IRLS
 from .penalised.proximal_gradient import ProximalGradient
@@ -13,8 +16,12 @@ __all__ = [
     "ALM",
     "IRLS",
     "SFS",
+    "AbsoluteNormLP",
     "BlockDescent",
+    "LargestNormLP",
+    "ProbitEM",
     "ProximalGradient",
+    "ReweightedSVM",
     "Solver",
     "Splice",
     "choose",

@@ -1,0 +1,179 @@
+"""What ``fit`` is given, checked: X and y, the weights of samples and features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from ..designs import Design, Standardized, as_design
+from ..inputs import (
+    check_feature_weights,
+    check_sample_weight,
+    column_names,
+    name_columns_without_numbers,
+    refuse_strange_table,
+)
+from ..problems.penalised import PenalisedProblem
+from ..targets import Target, as_array, as_target, class_factors, refuse_strange_target
+
+FLOATS = [np.float64, np.float32]
+# The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
+# is as far above the smallest float, 2e-308, as a double has digits.
+SMALLEST_SQUARE = 1e-290
+NOTHING_VARIES = (
+    "Expected some column of X that varies and may be selected, got only constant "
+    "or excluded columns."
+)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """X and y, weights of samples and features as ``fit`` was given them, all checked."""
+
+    X: Any  # ndarray, memory map or CSC; samples of weight zero are left out
+    y: np.ndarray
+    target: Target
+    weights: np.ndarray | None  # as given, times those of the classes
+    factors: np.ndarray  # one per feature
+
+    @classmethod
+    def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any, finite: bool = True) -> Samples:
+        """Check all input of a fit; without ``finite`` NaN in X is for the caller to find."""
+        names = column_names(y)
+        X, y = validated(selector, X, y, finite)
+        s = check_sample_weight(sample_weight, X.shape[0])
+        factors = check_feature_weights(
+            selector.feature_weights, X.shape[1], vars(selector).get("feature_names_in_")
+        )
+        if s is not None and not s.all():
+            used = s > 0  # a weight of zero is a row that is not there
+            X = X[used]
+            y = y[used]
+            s = s[used]
+        y = as_array(y)
+        target = as_target(y, selector.task, names)
+        if selector.class_weight is not None:
+            s = np.ones(X.shape[0]) if s is None else s
+            s = s * class_factors(selector.class_weight, target, s)
+        return cls(X, y, target, s, np.ones(X.shape[1]) if factors is None else factors)
+
+
+@dataclass(frozen=True)
+class Data:
+    """The design as a penalty sees it: columns centred and scaled as the selector asks."""
+
+    design: Design
+    target: Target
+    weights: np.ndarray | None  # of the samples, mean one
+    given_weights: np.ndarray  # as they were given, times those of the classes
+    means: np.ndarray
+    scales: np.ndarray
+    factors: np.ndarray  # of the features; infinite for constant columns
+
+    @classmethod
+    def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any) -> Data:
+        """Check everything that ``fit`` was given and standardise the columns."""
+        samples = Samples.of(selector, X, y, sample_weight, finite=False)
+        design = as_design(samples.X)
+        n, d = design.shape
+        given = np.ones(n) if samples.weights is None else samples.weights
+        weights = given / given.mean()
+        constant = design.constant_columns()
+        means = np.zeros(d)
+        scales = np.ones(d)
+        flat = constant
+        squares = np.ones(d)
+        if selector.fit_intercept or selector.standardize:
+            centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
+            with np.errstate(over="ignore"):  # said in words in the next line
+                squares = design.squares(weights, centers)
+            refuse_bad_numbers(selector, samples.X, squares)
+            spread = np.sqrt(squares / n)
+            flat = spread <= 10 * np.finfo(design.dtype).eps * np.abs(centers)
+            if selector.standardize:
+                scales = np.where(constant | flat, 1.0, spread)
+            if selector.fit_intercept:
+                means = centers
+        factors = np.where(constant | flat, np.inf, samples.factors)
+        if np.isinf(factors).all():
+            raise ValueError(_nothing_to_select(squares[~constant]))
+        if means.any() or selector.standardize:
+            known = (weights, squares) if selector.fit_intercept else None
+            design = Standardized(design, means, scales, known)
+        s = None if samples.weights is None else weights
+        return cls(design, samples.target, s, given, means, scales, factors)
+
+
+@contextmanager
+def explaining_bad_numbers(selector: Any, X: Any, problem: PenalisedProblem) -> Iterator[None]:
+    """Around a fit that may be the first to read all of X: NaN in it ends the fit, and its sums of
+    squares, which the fit has needed, tell without another pass."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (ValueError, np.linalg.LinAlgError):
+        refuse_bad_squares(selector, X, problem)
+        raise
+    refuse_bad_squares(selector, X, problem)
+
+
+def refuse_bad_squares(selector: Any, X: Any, problem: PenalisedProblem) -> None:
+    """The same by the sums of squares of a problem's columns, which may be too small as well."""
+    squares = refuse_bad_numbers(selector, X, problem.sample_curvatures)
+    if not squares.any():
+        raise ValueError(_nothing_to_select(squares))
+
+
+def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
+    """Raise if sums over the columns of X, which are needed anyway, show NaN or too large numbers.
+
+    The one place where NaN in X is looked for.
+    """
+    if np.isfinite(sums).all():
+        return sums
+    # scikit-learn's words about NaN and infinity; else single entries are finite
+    check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
+    raise ValueError(
+        "Expected X whose sums of squares are finite, got too large numbers in column "
+        f"{int(np.argmin(np.isfinite(sums)))}; rescale X, for example by "
+        "sklearn.preprocessing.MaxAbsScaler."
+    )
+
+
+def _nothing_to_select(squares: np.ndarray) -> str:
+    """Of the columns that hold more than one value: they may be too small to be seen."""
+    if squares.size and squares.max() < SMALLEST_SQUARE:
+        return (
+            "Expected X whose sums of squares can be told from zero, got too small numbers in all "
+            "columns; rescale X, for example by sklearn.preprocessing.MaxAbsScaler."
+        )
+    return NOTHING_VARIES
+
+
+def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any) -> Any:
+    """X and y as scikit-learn reads them, NaN in X refused if ``finite``."""
+    if y is None:
+        raise ValueError(
+            f"{type(selector).__name__} requires y to be passed, but the target y is None."
+        )
+    refuse_strange_table(X)
+    refuse_strange_target(y)
+    options = {"accept_sparse": "csc", "dtype": FLOATS, **options}
+    try:
+        return validate_data(
+            selector,
+            X,
+            y,
+            multi_output=True,
+            ensure_min_samples=2,
+            ensure_all_finite=finite,
+            **options,
+        )
+    except (TypeError, ValueError):
+        name_columns_without_numbers(X)
+        raise
