@@ -45,16 +45,14 @@ class Method:
             if option in SWITCHES:
                 parameters[SWITCHES[option]] = False
             elif option == "time_limit":
-                parameters["solver"] = self.solver(time_limit=_seconds(value))
+                if not value > 0:
+                    raise ValueError(
+                        f"--time-limit: expected seconds above 0, got {value:g}; raise it."
+                    )
+                parameters["solver"] = self.solver(time_limit=value)
             else:
                 parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
-
-
-def _seconds(value: float) -> float:
-    if not value > 0:
-        raise ValueError(f"--time-limit: expected seconds above 0, got {value:g}; raise it.")
-    return value
 
 
 METHODS = {
