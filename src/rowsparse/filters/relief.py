@@ -34,7 +34,7 @@ from .base import (
 
 RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
 FEW_VALUES = 10  # at most so many distinct values, on average three times each: discrete
-BLOCK_WIDTH = 512  # columns whose rows fit the cache
+BLOCK_WIDTH = 512  # columns: eight rows of them, which pass together, fit the cache
 
 Pairs = tuple[np.ndarray, np.ndarray]  # neighbours of every row of a chunk, and what each counts
 
@@ -285,20 +285,19 @@ class _Worker:
         return near, np.divide(share, total, out=share, where=total > 0)
 
     def scores(self, sums: np.ndarray, m: float) -> np.ndarray:
-        """The mean over outputs, from the sums over all chunks and the weight of the rows."""
+        """The mean over outputs, from the sums over all chunks and the weight of the rows; for
+        numbers from the sums of ``d diff_j`` and of ``d diff_y diff_j``."""
         if self.table.outputs[0].n_classes:
             return np.mean(sums[:, :-1], axis=0) / m
-        pairs = zip(sums[::2], sums[1::2], strict=True)
-        return np.mean([_regression_scores(near, changed, m) for near, changed in pairs], axis=0)
-
-
-def _regression_scores(near: np.ndarray, changed: np.ndarray, m: float) -> np.ndarray:
-    """RReliefF from the sums of ``d diff_j`` and ``d diff_y diff_j``."""
-    different = changed[-1]
-    same = m - different
-    score = np.zeros(near.size - 1)
-    if different > 0:
-        score += changed[:-1] / different
-    if same > 0:
-        score -= (near - changed)[:-1] / same
-    return score
+        found = []
+        for near, changed in zip(sums[::2], sums[1::2], strict=True):
+            different = changed[-1]
+            same = m - different
+            score = np.zeros(near.size - 1)
+            # One of the two sides is empty where all neighbours agree in y, or none does.
+            if different > 0:
+                score += changed[:-1] / different
+            if same > 0:
+                score -= (near - changed)[:-1] / same
+            found.append(score)
+        return np.mean(found, axis=0)
