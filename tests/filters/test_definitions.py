@@ -1,5 +1,8 @@
 """Every filter equals its formula, written out in definitions.py or computed by scikit-learn."""
 
+import sys
+import warnings
+
 import numpy as np
 import pytest
 from filters import definitions
@@ -224,6 +227,20 @@ def test_svm_rfe_eliminates_as_scikit_learn_does(c, shape):
         assert set(order) == set(np.flatnonzero(reference.support_))
         rounds = shape[1] - k - np.floor(scores).astype(int) + 1
         np.testing.assert_array_equal(rounds, reference.ranking_)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("d", [6, 35])  # fewer columns than samples of a pair of classes, and more
+def test_svm_rfe_does_not_wait_for_libsvm_where_classes_overlap(c, d, monkeypatch):
+    X, y = toy(2, 60, d, c=c)
+    weights = 0.5 + np.arange(60) % 3
+    order, scores = filters.svm_rfe(X, y, 3, step=2, sample_weight=weights)
+    monkeypatch.setattr(sys.modules["rowsparse.filters.svm_rfe"], "MOVES", 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again, close = filters.svm_rfe(X, y, 3, step=2, sample_weight=weights)
+    assert again.tolist() == order.tolist()
+    np.testing.assert_allclose(close, scores, atol=1e-4)
 
 
 def test_svm_rfe_for_numbers():

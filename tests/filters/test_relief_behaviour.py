@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from rowsparse import filters
-from rowsparse.filters import columns, relief
+from rowsparse.filters import relief
 from rowsparse.numerics import differences
 
 
@@ -47,7 +47,7 @@ def test_blocks_of_columns_do_not_matter(monkeypatch, width):
     X, y = exclusive_or(1, n=60)
     X[:, :5] = np.round(X[:, :5])
     whole = filters.relieff(X, y)
-    monkeypatch.setattr(columns, "BLOCK_WIDTH", width)
+    monkeypatch.setattr(relief, "BLOCK_WIDTH", width)
     np.testing.assert_allclose(filters.relieff(X, y), whole, atol=1e-13)
     np.testing.assert_allclose(filters.relieff(sp.csr_array(X), y), whole, atol=1e-13)
 

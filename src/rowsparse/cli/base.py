@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-BAD_INPUT = 2
+BAD_INPUT = 2  # what typer and click say for wrong arguments
 INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 PIPE_WIDTH = 10_000  # in a pipe nothing is folded or cut to fit a screen
@@ -50,25 +50,19 @@ def one_sentence(error: Warning | BaseException | str) -> str:
     return " ".join(str(error).split())
 
 
-def fail(sentence: str) -> typer.Exit:
-    """Say what is wrong and give the exit to raise."""
-    messages().print(Text(sentence, style="red"))
-    return typer.Exit(BAD_INPUT)
-
-
 @contextmanager
 def said_plainly() -> Iterator[None]:
     """Bad input: one sentence and exit code 2. Ctrl-C: exit code 130. Never a traceback."""
     try:
         yield
-    except BrokenPipeError:
+    except BrokenPipeError:  # an OSError, and nothing that the user did wrong
         raise
-    except (ValueError, OSError) as error:
-        raise fail(one_sentence(error)) from error
-    except MemoryError as error:
-        raise fail(
-            "There is not enough memory for this data; use fewer columns or rows."
-        ) from error
+    except (ValueError, OSError, MemoryError) as error:
+        sentence = one_sentence(error)
+        if isinstance(error, MemoryError):
+            sentence = "There is not enough memory for this data; use fewer columns or rows."
+        messages().print(Text(sentence, style="red"))
+        raise typer.Exit(BAD_INPUT) from error
     except KeyboardInterrupt as error:
         messages().print(Text("Interrupted before there was a result.", style="yellow"))
         raise typer.Exit(INTERRUPTED) from error
@@ -92,10 +86,7 @@ def warnings_as_notes() -> Iterator[list[str]]:
 def working(sentence: str) -> Iterator[None]:
     """A moving sign of life on a terminal; nothing at all in a pipe."""
     console = messages()
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(Text(sentence)):
+    with console.status(Text(sentence)) if console.is_terminal else nullcontext():
         yield
 
 

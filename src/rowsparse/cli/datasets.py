@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ datasets_app = typer.Typer(
 def list_datasets(as_json: AsJson = False) -> None:
     """List every dataset that DATA may name."""
     with said_plainly():
-        entries = [_summary(name) for name in dataset_names()]
+        entries = [_listed(name) for name in dataset_names()]
     if as_json:
         print_json(entries)
         return
@@ -58,58 +59,48 @@ def info(
     """Describe one dataset: size, classes and how many samples each has, features."""
     with said_plainly():
         dataset = load_any(name, target)
-    facts = _facts(dataset)
+    storage = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
+    facts = {"name": dataset.name, **_sizes(dataset), "source": dataset.source, "storage": storage}
+    counts = _counts(dataset)
+    if counts:
+        facts["counts"] = counts
     if as_json:
         print_json({**facts, "feature_names": list(dataset.feature_names)})
         return
     table = plain_table("", "", words=("",))
     table.show_header = False
+    if counts:
+        facts["counts"] = ", ".join(f"{label}: {n}" for label, n in counts.items())
+    facts["feature_names"] = shortened(dataset.feature_names)
     for key, value in facts.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{label}: {n}" for label, n in value.items())
         table.add_row(Text(key), Text(str(value)))
-    table.add_row(Text("feature_names"), Text(shortened(dataset.feature_names)))
     terminal().print(table)
 
 
-def _summary(name: str) -> dict[str, Any]:
-    """One line of the list. A damaged file in the folder must not hide the others."""
-    try:
-        dataset = load_dataset(name)
-    except DatasetError:
-        return _line(name, None, None, "cannot be read: see 'datasets info'")
-    return _line(name, dataset.n_samples, dataset.n_features, describe(dataset))
+def _listed(name: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": name, "samples": None, "features": None}
+    entry["target"] = "cannot be read: see 'datasets info'"
+    # A damaged file in the folder must not hide the others.
+    with contextlib.suppress(DatasetError):
+        entry |= _sizes(load_dataset(name))
+    return {**entry, "source": about(name)}
 
 
-def _line(name: str, n_samples: int | None, n_features: int | None, target: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "samples": n_samples,
-        "features": n_features,
-        "target": target,
-        "source": about(name),
-    }
-
-
-def _facts(dataset: Dataset) -> dict[str, Any]:
-    facts = _line(dataset.name, dataset.n_samples, dataset.n_features, describe(dataset))
-    facts["storage"] = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
-    facts["source"] = dataset.source
-    counts = _counts(dataset)
-    return {**facts, "counts": counts} if counts else facts
+def _sizes(dataset: Dataset) -> dict[str, Any]:
+    target = describe(dataset)
+    return {"samples": dataset.n_samples, "features": dataset.n_features, "target": target}
 
 
 def _counts(dataset: Dataset) -> dict[str, int]:
     """Samples per class, or per label; nothing for numbers."""
     target = target_of(dataset)
-    labels: Sequence[Any] = target.output_names
     if target.kind == "numbers":
         return {}
-    if target.classes is None:
-        n_each = (target.Y > 0).sum(axis=0)
-    else:
-        n_each = np.bincount(target.codes)
+    labels: Sequence[Any] = target.output_names
+    n_each = (target.Y > 0).sum(axis=0)
+    if target.classes is not None:  # two of them share one column of Y
         labels = target.classes.tolist()
+        n_each = np.bincount(target.codes)
     names = dataset.target_names
     if names and len(names) == len(labels):
         labels = names

@@ -62,12 +62,6 @@ class Method:
         return self.make(**parameters)
 
 
-def _seconds(value: float) -> float:
-    if not value > 0:
-        raise ValueError(f"--time-limit: expected seconds above 0, got {value:g}; raise it.")
-    return value
-
-
 METHODS = {
     "l2p": Method(L2pSelector, (*PENALISED, "p", "r")),
     "lpinf": Method(LpInfSelector, (*PENALISED, "p")),

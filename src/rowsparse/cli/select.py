@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import typer
 from rich.text import Text
+from typer import Argument, Exit, Option
 
 from rowsparse.cli.base import (
     INTERRUPTED,
@@ -22,78 +22,73 @@ from rowsparse.cli.base import (
     write_csv,
 )
 from rowsparse.cli.methods import METHODS, build_selector
-from rowsparse.cli.selection import Selection, as_record, as_rows, read_selection, show
+from rowsparse.cli.selection import as_record, as_rows, read_selection, show
 from rowsparse.datasets import Dataset, load_any
+from rowsparse.datasets.base import Task
 from rowsparse.results import Status
 
 
 def select(
     data: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="DATA",
             help="A csv, tsv, parquet, npz or svmlight file, or a name from 'datasets list'.",
         ),
     ],
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target",
+        Option(
             metavar="COL",
             help="Target column; repeat it for several outputs. Named datasets need none.",
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("-k", "--n-features", help="Select exactly this many features.")
+        int | None, Option("-k", "--n-features", help="Select exactly this many features.")
     ] = None,
     alpha: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Strength of the penalty instead of -k. With neither: a tenth of the alpha at "
             "which the first feature enters."
         ),
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "l2p",
+    method: Annotated[str, Option(help=f"One of {', '.join(METHODS)}.")] = "l2p",
     p: Annotated[
-        float | None, typer.Option(help="Exponent of the penalty, 0 to 1; 0.5 unless given.")
+        float | None, Option(help="Exponent of the penalty, 0 to 1; 0.5 unless given.")
     ] = None,
     r: Annotated[
         float | None,
-        typer.Option(
-            help="Exponent of the loss, up to 2: l2p has 2, topk 1, which resists outliers."
-        ),
+        Option(help="Exponent of the loss, up to 2: l2p has 2, topk 1, which resists outliers."),
     ] = None,
     c: Annotated[
-        float | None,
-        typer.Option("--C", help="What an error costs (zero-norm-svm); 1 unless given."),
+        float | None, Option("--C", help="What an error costs (zero-norm-svm); 1 unless given.")
     ] = None,
     norm: Annotated[
-        float | None,
-        typer.Option(help="Norm of the weights (zero-norm-svm, probit); 0 unless given."),
+        float | None, Option(help="Norm of the weights (zero-norm-svm, probit); 0 unless given.")
     ] = None,
     init: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Where to start when p < 1: zero, irls (l2p), ridge (lpinf), convex, or the best "
             "of all, which is what you get if you leave this out."
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the random starts (topk): same seed, same answer.")
+        int | None, Option(help="Of the random starts (topk): same seed, same answer.")
     ] = None,
     task: Annotated[
-        Literal["auto", "classification", "regression"],
-        typer.Option(help="What the target is; 'auto' decides from its values."),
+        Task, Option(help="What the target is; 'auto' decides from its values.")
     ] = "auto",
     no_standardize: Annotated[
-        bool, typer.Option("--no-standardize", help="Do not scale features to unit variance.")
+        bool, Option("--no-standardize", help="Do not scale features to unit variance.")
     ] = False,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
+    no_intercept: Annotated[bool, Option("--no-intercept", help="Fit no intercept.")] = False,
     time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Stop then, with the best so far.")
+        float | None, Option(metavar="SECONDS", help="Stop then, with the best so far.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Write the selected features.")
+        Path | None, Option(metavar="FILE.csv", help="Write the selected features.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,7 +118,10 @@ def select(
         dataset = load_any(data, target)
         with warnings_as_notes() as notes, working(f"Selecting from {dataset.n_features} features"):
             _complete(selector, method, k, task, dataset)
-            selection = _fitted(selector, method, dataset)
+            began = time.perf_counter()
+            selector.fit(dataset.X, dataset.y)
+            seconds = time.perf_counter() - began
+        selection = read_selection(dataset, method, selector, seconds)
         if as_json:
             print_json({**as_record(selection), "notes": notes})
         else:
@@ -132,10 +130,10 @@ def select(
             write_csv(out, *as_rows(selection))
             messages().print(Text(f"Wrote {len(selection.features)} features to {out}."))
     if selection.solution is not None and selection.solution.status == Status.INTERRUPTED:
-        raise typer.Exit(INTERRUPTED)
+        raise Exit(INTERRUPTED)
 
 
-def _complete(selector: Any, method: str, k: int | None, task: str, dataset: Dataset) -> None:
+def _complete(selector: Any, method: str, k: int | None, task: Task, dataset: Dataset) -> None:
     """Settings that nobody typed and that follow from the data."""
     known = METHODS[method]
     if "task" not in known.options and dataset.task == "regression":
@@ -149,9 +147,3 @@ def _complete(selector: Any, method: str, k: int | None, task: str, dataset: Dat
         fewest = min(known.default_k, dataset.n_features)
         selector.set_params(n_features_to_select=fewest)
         warnings.warn(f"-k was not given: {method} selects {fewest} features then.", stacklevel=2)
-
-
-def _fitted(selector: Any, method: str, dataset: Dataset) -> Selection:
-    began = time.perf_counter()
-    selector.fit(dataset.X, dataset.y)
-    return read_selection(dataset, method, selector, time.perf_counter() - began)

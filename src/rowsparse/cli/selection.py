@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,8 +14,8 @@ from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
 from rowsparse.datasets import Dataset
 from rowsparse.results import Solution
 
-MOST_ROWS_SHOWN = 50
-MOST_OUTPUTS_SHOWN = 6
+MOST_ROWS_SHOWN = 50  # about what a tall window holds; the rest is for a file
+MOST_OUTPUTS_SHOWN = 6  # columns of coefficients that a person still compares
 NUMBERS = "target"  # the one output of a target of numbers
 
 
@@ -56,12 +55,10 @@ def read_selection(dataset: Dataset, method: str, selector: Any, seconds: float)
     coef = fitted.get("coef_", np.empty((0, dataset.n_features)))
     chosen = np.flatnonzero(selector.support_)
     best_first = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
-    features = [
-        Feature(
-            rank, dataset.feature_names[j], int(j), float(selector.scores_[j]), coef[:, j].tolist()
-        )
-        for rank, j in enumerate(best_first, start=1)
-    ]
+    features = []
+    for rank, j in enumerate(best_first.tolist(), start=1):
+        score = float(selector.scores_[j])
+        features.append(Feature(rank, dataset.feature_names[j], j, score, coef[:, j].tolist()))
     outputs = output_names(dataset, fitted.get("classes_"), len(coef)) if len(coef) else []
     names = {"p": "p", "r": "r", "alpha": "alpha_", "C": "C_", "norm": "norm"}
     settings = {key: fitted[name] for key, name in names.items() if name in fitted}
@@ -96,52 +93,45 @@ def show(selection: Selection) -> None:
 def _table_that_fits(selection: Selection, console: Console) -> Table:
     """A column per output where there is room for them, else the largest coefficient alone."""
     outputs = selection.outputs
-
-    def largest(feature: Feature) -> list[str]:
-        top = int(np.argmax(np.abs(feature.coefficients)))
-        return [f"{feature.coefficients[top]:.4g}", outputs[top]]
-
+    shown = selection.features[:MOST_ROWS_SHOWN]
     if len(outputs) <= MOST_OUTPUTS_SHOWN:
-        table = _table(selection, selection.titles, _all_coefficients)
+        every = [[f"{value:.4g}" for value in feature.coefficients] for feature in shown]
+        table = _table(shown, selection.titles, every)
         unlimited = console.options.update(max_width=PIPE_WIDTH)
         if len(outputs) <= 1 or console.measure(table, options=unlimited).maximum <= console.width:
             return table
-    return _table(selection, ["largest coef", "for"], largest)
+    largest = []
+    for feature in shown:
+        top = int(np.argmax(np.abs(feature.coefficients)))
+        largest.append([f"{feature.coefficients[top]:.4g}", outputs[top]])
+    return _table(shown, ["largest coef", "for"], largest)
 
 
-def _all_coefficients(feature: Feature) -> list[str]:
-    return [f"{value:.4g}" for value in feature.coefficients]
-
-
-def _table(selection: Selection, titles: list[str], cells: Callable[[Feature], list[str]]) -> Table:
+def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -> Table:
     table = plain_table("rank", "name", "score", *titles, words=("name", "for"))
-    for feature in selection.features[:MOST_ROWS_SHOWN]:
-        row = (str(feature.rank), feature.name, f"{feature.score:.4g}", *cells(feature))
-        table.add_row(*map(Text, row))
+    for feature, last in zip(features, cells, strict=True):
+        table.add_row(*map(Text, (str(feature.rank), feature.name, f"{feature.score:.4g}", *last)))
     return table
 
 
 def _summary(selection: Selection) -> str:
+    """One line: how many features, and what is known about how well the problem was solved."""
     parts = [f"{len(selection.features)} of {selection.dataset.n_features} features"]
     for name in ("alpha", "C"):
         if name in selection.settings:
             parts.append(f"{name} {selection.settings[name]:.4g}")
-    if selection.solution is None:
-        return " · ".join([*parts, f"{selection.seconds:.2g} s"])
-    parts += _certificate(selection.solution)
-    return " · ".join([*parts, f"{selection.seconds:.2g} s", selection.solution.status])
-
-
-def _certificate(solution: Solution) -> list[str]:
-    """What is known about how well the problem was solved."""
-    parts = [f"objective {solution.objective:.6g}"]
+    seconds = f"{selection.seconds:.2g} s"
+    solution = selection.solution
+    if solution is None:
+        return " · ".join([*parts, seconds])
+    parts.append(f"objective {solution.objective:.6g}")
     if solution.violation is not None:
         parts.append(f"violation {solution.violation:.2g}")
     if solution.proof:
         parts.append(solution.proof)
     elif solution.gap is not None:
         parts.append(f"gap {solution.gap:.2g}")
-    return parts
+    return " · ".join([*parts, seconds, solution.status])
 
 
 def as_rows(selection: Selection) -> tuple[list[str], list[list[Any]]]:

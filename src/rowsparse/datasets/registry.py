@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sklearn.datasets
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
-from rowsparse.datasets.arrays import SPARSE_SUFFIX
 from rowsparse.datasets.base import Dataset, DatasetError, Task
-from rowsparse.datasets.files import load_file
+from rowsparse.datasets.files import load_file, name_of
 from rowsparse.inputs import did_you_mean
 from rowsparse.targets import Target, as_target
 
@@ -31,16 +30,12 @@ class Packaged:
 
 PACKAGED = {
     "breast_cancer": Packaged(
-        sklearn.datasets.load_breast_cancer, "classification", "cell nuclei, benign or malignant"
+        load_breast_cancer, "classification", "cell nuclei, benign or malignant"
     ),
-    "diabetes": Packaged(
-        sklearn.datasets.load_diabetes, "regression", "disease progression after one year"
-    ),
-    "digits": Packaged(
-        sklearn.datasets.load_digits, "classification", "handwritten digits, 8 by 8 pixels"
-    ),
-    "iris": Packaged(sklearn.datasets.load_iris, "classification", "three species of iris"),
-    "wine": Packaged(sklearn.datasets.load_wine, "classification", "three cultivars of wine"),
+    "diabetes": Packaged(load_diabetes, "regression", "disease progression after one year"),
+    "digits": Packaged(load_digits, "classification", "handwritten digits, 8 by 8 pixels"),
+    "iris": Packaged(load_iris, "classification", "three species of iris"),
+    "wine": Packaged(load_wine, "classification", "three cultivars of wine"),
 }
 
 
@@ -55,24 +50,34 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None) -> Datase
     if name in files:
         return load_file(files[name], target)
     if name not in PACKAGED:
-        raise DatasetError(_unknown(name))
+        raise DatasetError(
+            f"{name!r}: expected a file or the name of a dataset, got neither; 'rowsparse datasets "
+            f"list' shows the names, and {FOLDER_VARIABLE} may name a folder with more."
+            f"{did_you_mean(name, dataset_names())}"
+        )
     if target:
         raise DatasetError(
             f"{name}: expected no target name for a dataset of scikit-learn, got "
             f"{target if isinstance(target, str) else target[0]!r}; it carries its own: leave the "
             f"name out."
         )
-    return _load_packaged(name)
+    packaged = PACKAGED[name]
+    bunch = packaged.fetch()
+    feature_names = tuple(map(str, bunch.feature_names))
+    classes = packaged.task == "classification"
+    class_names = tuple(map(str, bunch.target_names)) if classes else None
+    return Dataset(
+        name, bunch.data, bunch.target, feature_names, class_names, packaged.task, about(name)
+    )
 
 
 def load_any(data: str, target: str | Sequence[str] | None = None) -> Dataset:
     """A named dataset if there is one of that name, else a file (write ./digits for a file)."""
-    if data in PACKAGED or data in _folder_files():
-        return load_dataset(data, target)
     path = Path(data)
-    if path.exists() or path.suffix or path.name != data:
+    may_be_file = path.exists() or path.suffix or path.name != data
+    if may_be_file and data not in dataset_names():
         return load_file(path, target)
-    raise DatasetError(_unknown(data))
+    return load_dataset(data, target)
 
 
 def describe(dataset: Dataset) -> str:
@@ -98,21 +103,6 @@ def about(name: str) -> str:
     return f"scikit-learn: {packaged.about}" if packaged else f"file in {FOLDER_VARIABLE}"
 
 
-def _load_packaged(name: str) -> Dataset:
-    packaged = PACKAGED[name]
-    bunch = packaged.fetch()
-    classes = packaged.task == "classification"
-    return Dataset(
-        name,
-        bunch.data,
-        bunch.target,
-        tuple(map(str, bunch.feature_names)),
-        tuple(map(str, bunch.target_names)) if classes else None,
-        task=packaged.task,
-        source=about(name),
-    )
-
-
 def _folder_files() -> dict[str, Path]:
     """Name to file for the folder of ROWSPARSE_DATA; names of scikit-learn's sets stay theirs."""
     setting = os.environ.get(FOLDER_VARIABLE)
@@ -124,17 +114,5 @@ def _folder_files() -> dict[str, Path]:
             f"{FOLDER_VARIABLE}: expected a folder with npz files, got {setting!r}, which is none; "
             f"correct the environment variable or unset it."
         )
-    files = {
-        file.name.removesuffix(SPARSE_SUFFIX).removesuffix(".npz"): file
-        for file in sorted(folder.glob("*.npz"))
-    }
+    files = {name_of(file): file for file in sorted(folder.glob("*.npz"))}
     return {name: file for name, file in files.items() if name not in PACKAGED}
-
-
-def _unknown(name: str) -> str:
-    known = dataset_names()
-    return (
-        f"{name!r}: expected a file or the name of a dataset, got neither; "
-        f"'rowsparse datasets list' shows the names, and {FOLDER_VARIABLE} may name a folder with "
-        f"more.{did_you_mean(name, known)}"
-    )

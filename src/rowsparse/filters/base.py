@@ -88,13 +88,6 @@ def check_table(X, y, task: str = "auto", sample_weight=None) -> Table:
     return table_of(X, as_target(y, task), weights)
 
 
-def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
-    """The table of input that has been validated; no weight is zero."""
-    if weights is None:
-        weights = np.ones(X.shape[0])
-    return Table(X, _outputs(target), weights, varying_columns(X))
-
-
 def check_classes(X, y, task: str, sample_weight, name: str) -> Table:
     """The table of a filter that fits classifiers and cannot do anything else."""
     table = check_table(X, y, task, sample_weight)
@@ -106,19 +99,26 @@ def check_classes(X, y, task: str, sample_weight, name: str) -> Table:
     return table
 
 
+def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
+    """The table of input that has been validated; no weight is zero."""
+    if weights is None:
+        weights = np.ones(X.shape[0])
+    return Table(X, _outputs(target), weights, varying_columns(X))
+
+
 def _outputs(target: Target) -> list[Output]:
     if target.classes is not None:
         return [Output(target.codes, target.classes.size)]
+    # A constant output says nothing about any feature, and would divide by its spread.
+    varying = target.Y[:, np.ptp(target.Y, axis=0) > 0].T
     if target.kind == "numbers":
-        return [Output(column, 0) for column in target.Y.T if np.ptp(column) > 0]
-    present = (target.Y > 0).T.astype(np.intp)
-    outputs = [Output(label, 2) for label in present if label.any() and not label.all()]
-    if not outputs:
+        return [Output(column, 0) for column in varying]
+    if not varying.size:
         raise ValueError(
             "Expected some label in y that is present in some samples and absent in others, "
             "got only constant labels; there is nothing to select features for."
         )
-    return outputs
+    return [Output((label > 0).astype(np.intp), 2) for label in varying]
 
 
 def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:

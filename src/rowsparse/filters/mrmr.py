@@ -17,17 +17,9 @@ from scipy import sparse
 from ..inputs import check_feature_weights, say_fewer_than
 from ..numerics import tables
 from ..numerics.threads import one_blas_thread
-from .base import (
-    Table,
-    blocks,
-    check_choice,
-    check_how_many,
-    check_table,
-    favour,
-    logger,
-)
-from .bins import as_labels, check_bins, coded_blocks
+from .base import Table, check_choice, check_how_many, check_table, favour, logger
 from .fisher import f_of_table
+from .information import as_labels, check_bins, coded_blocks
 
 Redundancy = Callable[[int], np.ndarray]
 LEAST_REDUNDANCY = 1e-3  # in quotients: a smaller one would outweigh all relevance
@@ -118,25 +110,19 @@ def _greedy(
 
 def _correlation(table: Table) -> Redundancy:
     """|corr| of one column with all, from a standardised copy; sparse X stays as it is."""
-    w = table.weights
+    design = table.standardized()
+    shares = (table.weights / table.weights.sum())[:, None]
     if sparse.issparse(table.X):
-        design = table.standardized()
-        shares = (w / w.sum())[:, None]
         return lambda j: np.abs(design.rmatmul(shares * design.take(np.array([j])))[:, 0])
-    Z = np.empty(table.shape, order="F")
-    for columns, block in blocks(table.X):
-        block -= w @ block / w.sum()
-        block *= np.sqrt(w)[:, None]
-        norms = np.sqrt(np.einsum("ij,ij->j", block, block))
-        Z[:, columns] = block / np.where(table.varying[columns], norms, 1.0)
-    return lambda j: np.abs(Z.T @ Z[:, j])
+    Z = design.take(np.arange(table.shape[1]))
+    return lambda j: np.abs(Z.T @ (shares[:, 0] * Z[:, j]))
 
 
 def _information(table: Table, n_bins, k: int) -> tuple[np.ndarray, Redundancy]:
     """Mutual information of every binned column with the target, and of one with all; where the
     bins depend on the output, redundancy too is the mean over outputs."""
     n, d = table.shape
-    outputs = [as_labels(output, n_bins, table) for output in table.outputs]
+    outputs = as_labels(table, n_bins)
     n_codings = len(outputs) if n_bins == "mdlp" else 1
     coded = np.empty((n_codings, d, n), dtype=tables.CODE)
     for columns, parts in coded_blocks(table, n_bins, outputs[:n_codings]):

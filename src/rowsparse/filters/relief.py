@@ -9,19 +9,34 @@ memory is one dense copy of X plus chunk x n numbers; all outputs of y share the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ..inputs import check_integer, check_number
 from ..numerics import differences
 from ..numerics.threads import one_blas_thread
-from .base import BLOCK_BYTES, Output, Table, check_choice, check_table, logger
-from .columns import Columns, discrete_columns
+from .base import (
+    BLOCK_BYTES,
+    Output,
+    Table,
+    blocks,
+    check_choice,
+    check_table,
+    column_ranges,
+    dense_block,
+    logger,
+)
 
 RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
+FEW_VALUES = 10  # at most so many distinct values, on average three times each: discrete
+BLOCK_WIDTH = 512  # columns: eight rows of them, which pass together, fit the cache
+
+Pairs = tuple[np.ndarray, np.ndarray]  # neighbours of every row of a chunk, and what each counts
 
 
 def relieff(
@@ -105,12 +120,79 @@ def _influence(k: int, sigma) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(each)])
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Neighbours of every row of a chunk, and how much each difference to them counts."""
+def discrete_columns(table: Table, discrete_features) -> np.ndarray:
+    """Which columns are discrete, as a mask."""
+    d = table.shape[1]
+    mask = np.zeros(d, dtype=bool)
+    if isinstance(discrete_features, str):
+        check_choice("discrete_features", discrete_features, ("auto",))
+        return _few_values(table)
+    given = np.asarray([] if discrete_features is None else discrete_features)
+    if given.size == 0:
+        return mask
+    is_mask = given.dtype == bool and given.shape == (d,)
+    if not is_mask and not (given.dtype.kind in "iu" and given.ndim == 1):
+        raise ValueError(
+            "Expected discrete_features as 'auto', None, a mask with one entry per column of X "
+            f"({d}) or column numbers, got {discrete_features!r:.60}."
+        )
+    outside = [] if is_mask else given[(given < -d) | (given >= d)]
+    if len(outside):
+        raise ValueError(
+            f"Expected column numbers from {-d} to {d - 1} in discrete_features, got {outside[0]}."
+        )
+    mask[given] = True
+    return mask
 
-    partners: np.ndarray
-    counts: np.ndarray
+
+def _few_values(table: Table) -> np.ndarray:
+    most = min(FEW_VALUES, int(table.weights.sum()) // 3)
+    mask = np.zeros(table.shape[1], dtype=bool)
+    for columns, start in blocks(table.X[:64]):  # enough to rule out nearly all numeric columns
+        mask[columns] = _distinct(start) <= most
+    suspects = np.flatnonzero(mask)
+    for part, block in blocks(table.X[:, suspects]):
+        mask[suspects[part]] = _distinct(block) <= most
+    return mask
+
+
+def _distinct(block: np.ndarray) -> np.ndarray:
+    """Number of distinct values in every column; the block is sorted in place."""
+    block.sort(axis=0)
+    return 1 + np.count_nonzero(block[1:] != block[:-1], axis=0)
+
+
+class Columns:
+    """The columns as differences see them: numbers divided by their range, discrete ones as they
+    are, in contiguous blocks. Dense X is copied once; sparse X is made dense block by block."""
+
+    def __init__(self, table: Table, discrete: np.ndarray, scaling: str):
+        self.X = table.X
+        self.low, high = column_ranges(table.X)
+        span = np.where(discrete | ~table.varying, 1.0, high - self.low)
+        self.scale = span if scaling == "range" else np.ones_like(span)
+        self.unit = np.mean(span / self.scale)  # of a difference: 1, or the mean range
+        self.parts: list[tuple[np.ndarray, bool]] = []
+        for kind in (False, True):
+            # Constant columns are left out: they make no difference.
+            used = np.flatnonzero((discrete == kind) & table.varying)
+            for start in range(0, used.size, BLOCK_WIDTH):
+                self.parts.append((used[start : start + BLOCK_WIDTH], kind))
+        self.kept: list[np.ndarray] = []
+        if not sparse.issparse(table.X):
+            self.kept = [self._block(columns) for columns, _ in self.parts]
+
+    def _block(self, columns: np.ndarray) -> np.ndarray:
+        block = dense_block(self.X, columns)
+        block -= self.low[columns]
+        block /= self.scale[columns]
+        return block
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+        """Column numbers, their block, and whether it is discrete."""
+        for number, (columns, discrete) in enumerate(self.parts):
+            block = self.kept[number] if self.kept else self._block(columns)
+            yield columns, block, discrete
 
 
 @dataclass(frozen=True)
@@ -129,17 +211,17 @@ class _Worker:
         line for an output of classes, two for numbers."""
         D = self._distances(rows)
         D[np.arange(rows.size), rows] = np.inf  # nobody is its own neighbour
-        pairs: list[_Pairs] = []
+        pairs: list[Pairs] = []
         for output in self.table.outputs:
             find = self._class_pairs if output.n_classes else self._near_pairs
             pairs += find(D, rows, output)
         sums = np.zeros((len(pairs), self.table.shape[1] + 1))
         for columns, block, discrete in self.columns:
-            for line, pair in zip(sums, pairs, strict=True):
+            for line, (partners, counts) in zip(sums, pairs, strict=True):
                 line[columns] = differences.weighted_differences(
-                    block, rows, pair.partners, pair.counts, discrete, self.compiled
+                    block, rows, partners, counts, discrete, self.compiled
                 )
-        sums[:, -1] = [pair.counts.sum() for pair in pairs]
+        sums[:, -1] = [counts.sum() for _, counts in pairs]
         return sums
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
@@ -155,7 +237,7 @@ class _Worker:
         D /= RESOLUTION * unit
         return np.rint(D, out=D)
 
-    def _class_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[_Pairs]:
+    def _class_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[Pairs]:
         """Hits count minus one, the misses of every other class together its prior."""
         class_weights = output.class_weights(self.table.weights)
         shares = class_weights / class_weights.sum()
@@ -164,11 +246,11 @@ class _Worker:
         counts = []
         for c in range(output.n_classes):
             members = np.flatnonzero(output.values == c)
-            near, share = self._neighbours(D, rows, members, own == c)
+            near, share = self._neighbours(D, rows, members)
             factor = np.where(own == c, -1.0, self._prior(shares, c, own))
             partners.append(near)
             counts.append(share * (factor * self.table.weights[rows])[:, None])
-        return [_Pairs(np.hstack(partners), np.hstack(counts))]
+        return [(np.hstack(partners), np.hstack(counts))]
 
     def _prior(self, shares: np.ndarray, c: int, own: np.ndarray) -> np.ndarray:
         if self.priors == "uniform":
@@ -176,15 +258,15 @@ class _Worker:
         prior = shares[c] / (1.0 - shares[own])
         return 1.0 / prior if self.priors == "inverse" else prior
 
-    def _near_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[_Pairs]:
+    def _near_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[Pairs]:
         """The nearest of all samples, and again with the difference in y as a factor."""
         y = output.values
-        near, share = self._neighbours(D, rows, np.arange(y.size), np.ones(rows.size, dtype=bool))
+        near, share = self._neighbours(D, rows, np.arange(y.size))
         counts = share * self.table.weights[rows][:, None]
         change = np.abs(y[rows][:, None] - y[near]) / np.ptp(y)
-        return [_Pairs(near, counts), _Pairs(near, counts * change)]
+        return [(near, counts), (near, counts * change)]
 
-    def _neighbours(self, D, rows, members, inside) -> tuple[np.ndarray, np.ndarray]:
+    def _neighbours(self, D, rows, members) -> Pairs:
         """The nearest members of every row and the share of each among k neighbours.
 
         A sample of weight w stands for w equal samples: it takes w places among the k, and where
@@ -195,7 +277,7 @@ class _Worker:
         needed = int(np.ceil(k / min(1.0, w[members].min())))
         near = differences.nearest(D, members, min(needed, members.size), self.compiled)
         places = np.where(np.isinf(np.take_along_axis(D, near, axis=1)), 0.0, w[near])
-        copies = np.where(inside, np.maximum(w[rows] - 1.0, 0.0), 0.0)[:, None]
+        copies = np.where(np.isin(rows, members), np.maximum(w[rows] - 1.0, 0.0), 0.0)[:, None]
         ends = np.hstack([copies, copies + np.cumsum(places, axis=1)])
         summed = np.interp(ends, np.arange(k + 1.0), self.influence)
         total = summed[:, -1:]
@@ -203,20 +285,19 @@ class _Worker:
         return near, np.divide(share, total, out=share, where=total > 0)
 
     def scores(self, sums: np.ndarray, m: float) -> np.ndarray:
-        """The mean over outputs, from the sums over all chunks and the weight of the rows."""
+        """The mean over outputs, from the sums over all chunks and the weight of the rows; for
+        numbers from the sums of ``d diff_j`` and of ``d diff_y diff_j``."""
         if self.table.outputs[0].n_classes:
             return np.mean(sums[:, :-1], axis=0) / m
-        pairs = zip(sums[::2], sums[1::2], strict=True)
-        return np.mean([_regression_scores(near, changed, m) for near, changed in pairs], axis=0)
-
-
-def _regression_scores(near: np.ndarray, changed: np.ndarray, m: float) -> np.ndarray:
-    """RReliefF from the sums of ``d diff_j`` and ``d diff_y diff_j``."""
-    different = changed[-1]
-    same = m - different
-    score = np.zeros(near.size - 1)
-    if different > 0:
-        score += changed[:-1] / different
-    if same > 0:
-        score -= (near - changed)[:-1] / same
-    return score
+        found = []
+        for near, changed in zip(sums[::2], sums[1::2], strict=True):
+            different = changed[-1]
+            same = m - different
+            score = np.zeros(near.size - 1)
+            # One of the two sides is empty where all neighbours agree in y, or none does.
+            if different > 0:
+                score += changed[:-1] / different
+            if same > 0:
+                score -= (near - changed)[:-1] / same
+            found.append(score)
+        return np.mean(found, axis=0)

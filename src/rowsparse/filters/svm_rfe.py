@@ -7,10 +7,16 @@ the weights are recovered from its dual coefficients, and X is neither centred n
 
 from __future__ import annotations
 
+import warnings
+from itertools import combinations
+
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from ..inputs import check_feature_weights, check_number, say_fewer_than
+from ..inputs import check_feature_weights, check_number, is_integer, say_fewer_than
+from ..numerics.svm.solve import MOVES, Machine
+from ..numerics.threads import one_blas_thread
 from .base import Output, Table, check_how_many, check_table, favour, logger
 
 
@@ -70,21 +76,17 @@ def svm_rfe(
         order = active[np.argsort(-favour(squares, factors[active]), kind="stable")]
         if active.size <= k:
             return order, scores
-        active = np.sort(order[: max(k, active.size - _n_dropped(step, active.size))])
+        n_dropped = int(step) if step >= 1 else max(1, int(step * active.size))
+        active = np.sort(order[: max(k, active.size - n_dropped)])
         rounds += 1
         logger.debug("svm_rfe: round %d leaves %d features", rounds, active.size)
 
 
 def _check_step(step) -> None:
-    whole = isinstance(step, int | np.integer) and not isinstance(step, bool)
-    if not ((whole and step >= 1) or (isinstance(step, float) and 0 < step < 1)):
+    if not ((is_integer(step) and step >= 1) or (isinstance(step, float) and 0 < step < 1)):
         raise ValueError(
             f"Expected step as a fraction between 0 and 1 or an integer >= 1, got step={step!r}."
         )
-
-
-def _n_dropped(step, n_active: int) -> int:
-    return int(step) if step >= 1 else max(1, int(step * n_active))
 
 
 class _Machine:
@@ -95,6 +97,7 @@ class _Machine:
         self.C = C
         self.design = table.standardized()
         self.by_samples = sparse.issparse(table.X) or table.shape[1] > table.shape[0]
+        self.overlapping: set[int] = set()  # outputs that take libsvm more than MOVES
 
     def squared_weights(self, columns: np.ndarray) -> np.ndarray:
         """Mean over outputs of the sum over pairs of classes."""
@@ -104,44 +107,71 @@ class _Machine:
             seen = self.design.outer(used)  # inner products of the samples
         else:
             seen = self.design.take(columns)
-        return np.mean([self._of(output, columns, seen) for output in self.table.outputs], axis=0)
+        each = [self._of(number, columns, seen) for number in range(len(self.table.outputs))]
+        return np.mean(each, axis=0)
 
-    def _of(self, output: Output, columns: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    def _of(self, number: int, columns: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        output = self.table.outputs[number]
+        if number not in self.overlapping:
+            machine = self._fitted(output, seen)
+            if self.by_samples:
+                vectors = _dual_vectors(machine, output)
+                return np.sum(self.design.rmatmul(vectors)[columns] ** 2, axis=1)
+            if machine.fit_status_ == 0:
+                return np.sum(machine.coef_**2, axis=0)
+            # With fewer columns the classes overlap even more: not to be tried again.
+            self.overlapping.add(number)
+            logger.info("svm_rfe: classes overlap; an interior point replaces libsvm")
+        return self._by_interior_point(output, seen)
+
+    def _fitted(self, output: Output, seen: np.ndarray):
         from sklearn.svm import SVC, SVR
 
-        kernel = "precomputed" if self.by_samples else "linear"
         weights = self.table.weights
         y = output.values
+        kernel = "precomputed" if self.by_samples else "linear"
         # libsvm's own tolerance of 1e-3 leaves the weights too rough to be ranked.
         if output.n_classes:
-            machine = SVC(kernel=kernel, C=self.C, tol=1e-5)
+            most = -1 if self.by_samples else MOVES
+            machine = SVC(kernel=kernel, C=self.C, tol=1e-5, max_iter=most)
         else:
             machine = SVR(kernel=kernel, C=self.C, tol=1e-5)
             y = y - np.average(y, weights=weights)
             y /= np.sqrt(weights @ y**2 / weights.sum())
-        machine.fit(seen, y, sample_weight=weights)
-        if not self.by_samples:
-            return np.sum(machine.coef_**2, axis=0)
-        vectors = _dual_vectors(machine, len(y), output.n_classes)
-        return np.sum(self.design.rmatmul(vectors)[columns] ** 2, axis=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # that MOVES were too few
+            return machine.fit(seen, y, sample_weight=weights)
+
+    def _by_interior_point(self, output: Output, seen: np.ndarray) -> np.ndarray:
+        """libsvm's moves grow without bound where classes overlap; these steps do not."""
+        squares = np.zeros(seen.shape[1])
+        for pair in combinations(range(output.n_classes), 2):
+            rows = np.isin(output.values, pair)
+            B = seen[rows]
+            signs = np.where(output.values[rows] == pair[0], 1.0, -1.0)
+            costs = self.C * self.table.weights[rows]
+            is_gram = len(B) <= B.shape[1]
+            with one_blas_thread():  # threads would cost more than they give
+                K = B @ B.T if is_gram else B
+                machine = Machine(K, is_gram, np.ones((len(B), 1)), signs, costs)
+                multipliers = machine.interior_point().a
+            squares += (B.T @ (signs * multipliers)) ** 2
+        return squares
 
 
-def _dual_vectors(machine, n: int, n_classes: int) -> np.ndarray:
+def _dual_vectors(machine, output: Output) -> np.ndarray:
     """One column of dual coefficients (n) per pair of classes.
 
     libsvm keeps, for the support vectors of class i, their coefficients against the other classes
     in n_classes - 1 rows; those of two classes, or of a regression, are one row.
     """
-    n_rows = len(machine.dual_coef_)
-    whole = np.zeros((n_rows, n))
+    y = output.values
+    whole = np.zeros((len(machine.dual_coef_), len(y)))
     whole[:, machine.support_] = machine.dual_coef_
-    if n_rows == 1:
+    if len(whole) == 1:
         return whole.T
-    class_of = np.full(n, -1)
-    class_of[machine.support_] = np.repeat(np.arange(n_classes), machine.n_support_)
     vectors = []
-    for i in range(n_classes):
-        for j in range(i + 1, n_classes):
-            of_j = np.where(class_of == j, whole[i], 0.0)
-            vectors.append(np.where(class_of == i, whole[j - 1], of_j))
+    for i, j in combinations(range(output.n_classes), 2):
+        of_j = np.where(y == j, whole[i], 0.0)
+        vectors.append(np.where(y == i, whole[j - 1], of_j))
     return np.column_stack(vectors)
