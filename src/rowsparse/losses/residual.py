@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.rows import row_norms
-from ..numerics.shrink import residual_shrink
+from ..numerics.rows import residual_shrink, row_norms
 from .base import Loss
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..numerics import shrink as maps
+from ..numerics import rows as maps
 from .families import PowerPenalty, RowNormPenalty
 
 SMALL_POWER = 0.1  # of the relative of p = 0 from which reweighting may start
