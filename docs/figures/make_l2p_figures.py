@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from rowsparse import L2pSelector
-from rowsparse.numerics.shrink import shrink
+from rowsparse.numerics.rows import shrink
 
 POWERS = (1.0, 0.75, 0.5, 0.25, 0.0)
 COLOURS = dict(zip(POWERS, plt.cm.viridis(np.linspace(0.85, 0.05, len(POWERS))), strict=True))

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 from conformance.storages import STORAGES, N, Pair, numbers
 
-from rowsparse.designs import as_design, dense
-from rowsparse.numerics import passes
+from rowsparse.designs import as_design, storages
+from rowsparse.numerics import compiling
 
 
 @pytest.fixture
 def own_passes(monkeypatch):
     """As if every matrix were large enough for them."""
-    monkeypatch.setattr(passes, "WORTH", 0)
-    monkeypatch.setattr(passes, "WORTH_GRAM", 0)
-    monkeypatch.setattr(dense, "_WORTH_COMBINING", 0)
+    monkeypatch.setattr(storages, "WORTH_OWN_PASS", 0)
 
 
 @pytest.mark.usefixtures("own_passes")
@@ -76,6 +74,28 @@ def test_products_with_some_columns_or_samples_by_own_passes(storage, wrapper, t
     both.same(both.design.rmatmul_of(columns, R), both.matrix[:, columns].T @ R)
     samples, rows = [slice(2, 5), slice(11, 12)], [2, 3, 4, 11]
     both.same(both.design.rmatmul_over(samples, R), both.matrix[rows].T @ R[rows])
+
+
+def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monkeypatch):
+    X = np.asfortranarray(numbers(d=21))
+    design = as_design(X)
+    assert not design.worth_own_pass(5)
+    monkeypatch.setattr(storages, "WORTH_OWN_PASS", X.size)
+    assert design.worth_own_pass(5)
+    assert not design.worth_own_pass(1)
+    assert not design.worth_own_pass(storages.MOST_OUTPUTS + 1)
+    assert not as_design(X[:, :5]).worth_own_pass(5)
+    assert not as_design(np.ascontiguousarray(X)).worth_own_pass(5)
+    assert design.worth_own_gram(21)
+    assert not design.worth_own_gram(20)
+    assert not design.worth_own_gram(storages.MOST_GRAM_COLUMNS + 1)
+
+
+@pytest.mark.usefixtures("own_passes")
+def test_without_numba_it_is_left_to_blas(monkeypatch):
+    monkeypatch.setattr(compiling, "_numba", lambda: None)
+    design = as_design(np.asfortranarray(numbers()))
+    assert not design.worth_own_pass(5)
 
 
 def underneath(design):

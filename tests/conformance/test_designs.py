@@ -8,7 +8,7 @@ import pytest
 from conformance.storages import STORAGES, N, Pair, frozen, numbers
 from scipy import sparse
 
-from rowsparse.designs import Restriction, Standardized, as_design, base, dense
+from rowsparse.designs import Restriction, Standardized, as_design, base, storages
 
 
 def test_shape_and_kind_of_numbers(pair):
@@ -151,8 +151,8 @@ def test_arguments_are_never_written_to(pair):
 def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_path, monkeypatch):
     X = numbers(n=12, d=150)
     both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
-    monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 12 * 5)
-    for module in (base, dense):
+    monkeypatch.setattr(storages, "CACHE_BYTES", 8 * 12 * 5)
+    for module in (base, storages):
         monkeypatch.setattr(module, "OUTER_BLOCK_BYTES", 1)
     A = both.matrix
     q = np.random.default_rng(3).uniform(0, 2, A.shape[1])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rowsparse.numerics import clip, compiling
 from rowsparse.numerics.clip import clip_levels, clip_rows, clip_strength_to_zero
-from rowsparse.numerics.shrink import shrink_rows
+from rowsparse.numerics.rows import shrink_rows
 
 POWERS = (0.0, 0.05, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 0.99, 1.0)
 ALWAYS, NEVER = 0, 10**9

@@ -125,33 +125,3 @@ def test_the_number_of_threads_changes_no_bit():
             results.append((product, squares, G, passes.combine_columns(X, columns, W)))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
-
-
-def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monkeypatch):
-    X = matrix(20, 6, float)
-    assert not passes.worth_own_pass(X, 5)
-    assert not passes.worth_own_gram(X, 5)
-    monkeypatch.setattr(passes, "WORTH", X.size)
-    assert passes.worth_own_pass(X, 5)
-    assert not passes.worth_own_gram(X, 5)
-    monkeypatch.setattr(passes, "WORTH_GRAM", 100)
-    assert passes.worth_own_gram(X, 5)
-    assert not passes.worth_own_gram(X, passes.MOST_GRAM_COLUMNS + 1)
-    assert not passes.worth_own_pass(X, passes.FEWEST_OUTPUTS - 1)
-    assert not passes.worth_own_pass(X, passes.MOST_OUTPUTS + 1)
-    assert not passes.worth_own_pass(np.ascontiguousarray(X), 5)
-
-
-def test_long_columns_are_worth_it_earlier(monkeypatch):
-    monkeypatch.setattr(passes, "WORTH_LONG", 120)
-    X = matrix(20, 6, float)
-    assert not passes.worth_own_pass(X, 5)
-    monkeypatch.setattr(passes, "LONG", 20)
-    assert passes.worth_own_pass(X, 5)
-    assert not passes.worth_own_pass(X[:, :5], 5)
-
-
-def test_without_numba_it_is_left_to_blas(monkeypatch):
-    monkeypatch.setattr(compiling, "_numba", lambda: None)
-    monkeypatch.setattr(passes, "WORTH", 0)
-    assert not passes.worth_own_pass(matrix(20, 6, float), 5)

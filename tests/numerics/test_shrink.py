@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rowsparse.numerics.shrink import shrink, shrink_rows, strength_to_zero, threshold
+from rowsparse.numerics.rows import shrink, shrink_rows, strength_to_zero, threshold
 
 POWERS = [0.0, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 1.0]
 CAREFUL = settings(max_examples=60, deadline=None, derandomize=True)

@@ -5,7 +5,7 @@ import pytest
 
 from rowsparse.numerics import compiling, sweep
 from rowsparse.numerics.clip import clip_rows
-from rowsparse.numerics.shrink import shrink_rows
+from rowsparse.numerics.rows import shrink_rows
 
 POWERS = [0.0, 0.25, 0.5, 1.0]
 SHAPES = [(40, 12, 1), (40, 12, 3), (15, 30, 2), (1, 5, 2), (23, 13, 11), (30, 3, 26)]

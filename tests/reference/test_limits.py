@@ -9,7 +9,7 @@ from conformance.problems import Case
 from sklearn.linear_model import Lasso, LinearRegression, MultiTaskLasso, QuantileRegressor
 
 from rowsparse.designs import Standardized, WithConstant, as_design
-from rowsparse.numerics.shrink import shrink, strength_to_zero, threshold
+from rowsparse.numerics.rows import shrink, strength_to_zero, threshold
 from rowsparse.solvers import BlockDescent, run
 
 TIGHT = BlockDescent(tol=1e-10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rowsparse import L2pSelector
-from rowsparse.designs import dense
+from rowsparse.designs import storages
 from rowsparse.numerics import passes
 from rowsparse.solvers.penalised import block_descent
 
@@ -23,8 +23,7 @@ def fitted(X, Y, **params):
 @pytest.fixture
 def large(monkeypatch):
     """As if every matrix were large enough for passes of our own."""
-    monkeypatch.setattr(passes, "WORTH", 0)
-    monkeypatch.setattr(dense, "_WORTH_COMBINING", 0)
+    monkeypatch.setattr(storages, "WORTH_OWN_PASS", 0)
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["standardized", "plain"])
@@ -67,7 +66,7 @@ def whole_passes(monkeypatch):
             seen.append(squares is not None)
         return passes.columns_times(X, R, squares, columns, samples)
 
-    monkeypatch.setattr(dense, "columns_times", counted)
+    monkeypatch.setattr(storages, "columns_times", counted)
     return seen
 
 
@@ -78,7 +77,6 @@ def whole_passes(monkeypatch):
 def guessing(monkeypatch, large):
     """As if few samples were enough to look at a part of them."""
     monkeypatch.setattr(block_descent, "_part_tells", lambda n, d: True)
-    monkeypatch.setattr(passes, "WORTH_GRAM", 0)
 
 
 def tall_data(seed=0, n=3000):

@@ -27,8 +27,8 @@ from rowsparse.solvers import (
     Splice,
 )
 
-PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")
 MARGIN = ("norm", "no_standardize", "time_limit")
+PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")
 
 # What an option is called in the constructors; the others keep their names.
 PARAMETERS = {"k": "n_features_to_select", "seed": "random_state"}
@@ -54,9 +54,13 @@ class Method:
             if option in SWITCHES:
                 parameters[SWITCHES[option]] = False
             elif option == "time_limit":
+                if not value > 0:
+                    raise ValueError(
+                        f"--time-limit: expected seconds above 0, got {value:g}; raise it."
+                    )
                 # the largest coefficient is a linear program: there is nothing to reweight
                 limited = LargestNormLP if given.get("norm") == math.inf else self.solver
-                parameters["solver"] = limited(time_limit=_seconds(value))
+                parameters["solver"] = limited(time_limit=value)
             else:
                 parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
@@ -71,10 +75,8 @@ METHODS = {
         Splice,
         default_k=10,
     ),
-    "zero-norm-svm": Method(
-        ZeroNormSVC, ("C", "norm", "no_standardize", "time_limit"), ReweightedSVM
-    ),
-    "probit": Method(ProbitSelector, ("norm", "no_standardize", "time_limit"), ProbitEM),
+    "zero-norm-svm": Method(ZeroNormSVC, ("C", *MARGIN), ReweightedSVM),
+    "probit": Method(ProbitSelector, MARGIN, ProbitEM),
     "gsr": Method(L2pSelector.gsr, (*PENALISED, "p", "r")),
     "rk1u": Method(L2pSelector.rk1u, (*PENALISED, "p")),
     "erfs": Method(L2pSelector.erfs, (*PENALISED, "p")),

@@ -1,7 +1,7 @@
 """X, wherever it lives: dense, memory-mapped or sparse, standardised without a copy."""
 
 from .base import Design
-from .convert import as_design
+from .storages import as_design
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [

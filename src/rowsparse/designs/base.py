@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+Array = np.ndarray
+Centers = Array | None  # what is subtracted from every column; None stands for zeros
+# A block of columns for ``outer``: large enough for BLAS, small beside the n x n result.
 OUTER_BLOCK_BYTES = 32 << 20
 
 
@@ -22,44 +25,38 @@ class Design(ABC):
     dtype: np.dtype  # of the storage: float32 bounds the accuracy that can be asked for
 
     @abstractmethod
-    def matmul(self, W: np.ndarray) -> np.ndarray:
+    def matmul(self, W: Array) -> Array:
         """X W for W (d x c)."""
 
     @abstractmethod
-    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+    def rmatmul(self, R: Array) -> Array:
         """X' R for R (n x c)."""
 
     @abstractmethod
-    def take(self, columns: np.ndarray) -> np.ndarray:
+    def take(self, columns: Array) -> Array:
         """The named columns as a new dense float64 block in Fortran order."""
 
     @abstractmethod
-    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
-        """Column sums ``sum_i weights_i (x_ij - centers_j)**2``; centers default to zero."""
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
+        """Column sums ``sum_i weights_i (x_ij - centers_j)**2``."""
 
-    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+    @abstractmethod
+    def constant_columns(self) -> Array:
+        """Which columns hold one value only (exactly)."""
+
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
         """``X_c' R`` for the named columns."""
         return self.take(columns).T @ R
 
-    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+    def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         """``X' R`` summed over these samples alone; None where that takes as long as over all."""
         return None
 
-    def means(self, weights: np.ndarray) -> np.ndarray:
+    def means(self, weights: Array) -> Array:
         """Weighted column means."""
         return self.rmatmul(weights[:, None])[:, 0] / weights.sum()
 
-    @abstractmethod
-    def constant_columns(self) -> np.ndarray:
-        """Which columns hold one value only (exactly)."""
-
-    def gram(
-        self,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        weights: np.ndarray,
-        centers: np.ndarray | None = None,
-    ) -> np.ndarray:
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         """``X_r' diag(weights) X_c`` of the centred columns, from dense blocks of them."""
         left = self._centred_block(rows, centers)
         equal = bool(np.all(weights == weights[0]))  # then the product is weighted, not the block
@@ -76,7 +73,7 @@ class Design(ABC):
             G *= weights[0]
         return G
 
-    def outer(self, weights: np.ndarray) -> np.ndarray:
+    def outer(self, weights: Array) -> Array:
         """``X diag(weights) X'`` (n x n, weights >= 0), summed over dense blocks of columns."""
         n = self.shape[0]
         total = np.zeros((n, n))
@@ -89,7 +86,7 @@ class Design(ABC):
             total += block @ block.T
         return total
 
-    def _centred_block(self, columns: np.ndarray, centers: np.ndarray | None) -> np.ndarray:
+    def _centred_block(self, columns: Array, centers: Centers) -> Array:
         block = self.take(columns)
         if centers is not None:
             block -= centers[columns]

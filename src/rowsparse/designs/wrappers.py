@@ -8,8 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .base import Design
-from .dense import DenseDesign
+from .base import Array, Centers, Design
+from .storages import DenseDesign
+
+ALL = slice(None)
 
 
 class Standardized(Design):
@@ -20,110 +22,97 @@ class Standardized(Design):
     """
 
     def __init__(
-        self,
-        base: Design,
-        means: np.ndarray,
-        scales: np.ndarray,
-        known: tuple[np.ndarray, np.ndarray] | None = None,
+        self, base: Design, means: Array, scales: Array, known: tuple[Array, Array] | None = None
     ):
         self.base, self.means_, self.scales, self.known = base, means, scales, known
         self.shape, self.dtype = base.shape, base.dtype
 
-    def matmul(self, W: np.ndarray) -> np.ndarray:
+    def matmul(self, W: Array) -> Array:
         scaled = W / self.scales[:, None]
         return self.base.matmul(scaled) - self.means_ @ scaled
 
-    def rmatmul(self, R: np.ndarray) -> np.ndarray:
-        product = self.base.rmatmul(R) - np.outer(self.means_, R.sum(axis=0))
-        return product / self.scales[:, None]
+    def rmatmul(self, R: Array) -> Array:
+        return self._standardized(self.base.rmatmul(R), R.sum(axis=0))
 
-    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
-        product = self.base.rmatmul_of(columns, R) - np.outer(self.means_[columns], R.sum(axis=0))
-        return product / self.scales[columns, None]
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
+        return self._standardized(self.base.rmatmul_of(columns, R), R.sum(axis=0), columns)
 
-    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+    def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         product = self.base.rmatmul_over(samples, R)
-        if product is None:
-            return None
-        return (product - np.outer(self.means_, _sums(samples, R))) / self.scales[:, None]
+        return None if product is None else self._standardized(product, _sums(samples, R))
 
-    def take(self, columns: np.ndarray) -> np.ndarray:
+    def _standardized(self, product: Array, sums: Array, columns: Array | slice = ALL) -> Array:
+        """From the product of X with R, whose column sums these are, that of this design."""
+        centred = product - np.outer(self.means_[columns], sums)
+        return centred / self.scales[columns, None]
+
+    def take(self, columns: Array) -> Array:
         block = self.base.take(columns)
         block -= self.means_[columns]
         block /= self.scales[columns]
         return block
 
-    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
+    # X is centred below, not afterwards: sums of squares far from zero would cancel.
+
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
         if centers is None and self.known is not None and np.array_equal(weights, self.known[0]):
             return self.known[1] / self.scales**2
         return self.base.squares(weights, self._base_centers(centers)) / self.scales**2
 
-    def gram(
-        self,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        weights: np.ndarray,
-        centers: np.ndarray | None = None,
-    ) -> np.ndarray:
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         G = self.base.gram(rows, columns, weights, self._base_centers(centers))
         G /= self.scales[rows][:, None]
         G /= self.scales[columns]
         return G
 
-    def constant_columns(self) -> np.ndarray:
+    def constant_columns(self) -> Array:
         return self.base.constant_columns()
 
-    def _base_centers(self, centers: np.ndarray | None) -> np.ndarray:
+    def _base_centers(self, centers: Centers) -> Array:
         return self.means_ if centers is None else self.means_ + self.scales * centers
 
 
 class Subset(Design):
     """Some columns of X."""
 
-    def __init__(self, base: Design, columns: np.ndarray):
+    def __init__(self, base: Design, columns: Array):
         self.base, self.columns = base, np.asarray(columns)
         self.shape, self.dtype = (base.shape[0], len(columns)), base.dtype
 
-    def matmul(self, W: np.ndarray) -> np.ndarray:
-        whole = np.zeros((self.base.shape[1], W.shape[1]))
-        whole[self.columns] = W
-        return self.base.matmul(whole)
+    def matmul(self, W: Array) -> Array:
+        return self.base.matmul(self._whole(W))
 
-    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+    def rmatmul(self, R: Array) -> Array:
         return self.base.rmatmul(R)[self.columns]
 
-    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
         return self.base.rmatmul_of(self.columns[columns], R)
 
-    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+    def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         product = self.base.rmatmul_over(samples, R)
         return None if product is None else product[self.columns]
 
-    def take(self, columns: np.ndarray) -> np.ndarray:
+    def take(self, columns: Array) -> Array:
         return self.base.take(self.columns[columns])
 
-    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
-        return self.base.squares(weights, self._whole(centers))[self.columns]
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
+        whole = None if centers is None else self._whole(centers)
+        return self.base.squares(weights, whole)[self.columns]
 
-    def gram(
-        self,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        weights: np.ndarray,
-        centers: np.ndarray | None = None,
-    ) -> np.ndarray:
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         left = self.columns[rows]
+        # the same object below as above: that is how a symmetric product is told from others
         right = left if rows is columns else self.columns[columns]
-        return self.base.gram(left, right, weights, self._whole(centers))
+        whole = None if centers is None else self._whole(centers)
+        return self.base.gram(left, right, weights, whole)
 
-    def constant_columns(self) -> np.ndarray:
+    def constant_columns(self) -> Array:
         return self.base.constant_columns()[self.columns]
 
-    def _whole(self, centers: np.ndarray | None) -> np.ndarray | None:
-        if centers is None:
-            return None
-        whole = np.zeros(self.base.shape[1])
-        whole[self.columns] = centers
+    def _whole(self, of_columns: Array) -> Array:
+        """For all columns of the base what is given for these; zero for the others."""
+        whole = np.zeros((self.base.shape[1], *of_columns.shape[1:]))
+        whole[self.columns] = of_columns
         return whole
 
 
@@ -136,16 +125,16 @@ class Restriction:
     """
 
     whole: Design
-    index: np.ndarray
+    index: Array
     few: int
-    block: np.ndarray | None = None
+    block: Array | None = None
 
     @classmethod
-    def of(cls, whole: Design, index: np.ndarray, few: int) -> Restriction:
+    def of(cls, whole: Design, index: Array, few: int) -> Restriction:
         """The named columns, copied if they are at most ``few``."""
         return cls(whole, index, few, whole.take(index) if index.size <= few else None)
 
-    def keep(self, mask: np.ndarray) -> Restriction:
+    def keep(self, mask: Array) -> Restriction:
         """Only the columns of the mask; a dense block shrinks with them."""
         if mask.all():
             return self
@@ -170,71 +159,60 @@ class WithConstant(Design):
         self.base = base
         self.shape, self.dtype = (base.shape[0], base.shape[1] + 1), base.dtype
 
-    def matmul(self, W: np.ndarray) -> np.ndarray:
+    def matmul(self, W: Array) -> Array:
         return self.base.matmul(W[:-1]) + W[-1]
 
-    def rmatmul(self, R: np.ndarray) -> np.ndarray:
+    def rmatmul(self, R: Array) -> Array:
         return np.vstack([self.base.rmatmul(R), R.sum(axis=0)])
 
-    def rmatmul_of(self, columns: np.ndarray, R: np.ndarray) -> np.ndarray:
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
         features, is_constant = self._split(columns)
         out = np.empty((len(columns), R.shape[1]))
         out[~is_constant] = self.base.rmatmul_of(features, R)
         out[is_constant] = R.sum(axis=0)
         return out
 
-    def rmatmul_over(self, samples: Sequence[slice], R: np.ndarray) -> np.ndarray | None:
+    def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         product = self.base.rmatmul_over(samples, R)
         return None if product is None else np.vstack([product, _sums(samples, R)])
 
-    def take(self, columns: np.ndarray) -> np.ndarray:
+    def take(self, columns: Array) -> Array:
         features, is_constant = self._split(columns)
         block = np.empty((self.shape[0], len(columns)), order="F")
         block[:, ~is_constant] = self.base.take(features)
         block[:, is_constant] = 1.0
         return block
 
-    def squares(self, weights: np.ndarray, centers: np.ndarray | None = None) -> np.ndarray:
-        last = 0.0 if centers is None else centers[-1]
-        own = weights.sum() * (1.0 - last) ** 2
-        return np.append(self.base.squares(weights, None if centers is None else centers[:-1]), own)
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
+        if centers is None:
+            return np.append(self.base.squares(weights), weights.sum())
+        of_ones = weights.sum() * (1.0 - centers[-1]) ** 2
+        return np.append(self.base.squares(weights, centers[:-1]), of_ones)
 
-    def gram(
-        self,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        weights: np.ndarray,
-        centers: np.ndarray | None = None,
-    ) -> np.ndarray:
-        if centers is not None:
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
+        if centers is not None:  # nobody standardises the ones: by dense blocks
             return super().gram(rows, columns, weights, centers)
-        left, constant_left = self._split(rows)
-        right, constant_right = self._split(columns)
-        if rows is columns:
-            right = left
+        left, ones_left = self._split(rows)
+        right, ones_right = (left, ones_left) if rows is columns else self._split(columns)
         G = np.empty((len(rows), len(columns)))
-        G[np.ix_(~constant_left, ~constant_right)] = self.base.gram(left, right, weights)
-        if constant_left.any() or constant_right.any():
-            sums = self._sums_of(left, weights)
-            G[np.ix_(~constant_left, constant_right)] = sums[:, None]
-            sums = sums if right is left else self._sums_of(right, weights)
-            G[np.ix_(constant_left, ~constant_right)] = sums
-            G[np.ix_(constant_left, constant_right)] = weights.sum()
+        G[np.ix_(~ones_left, ~ones_right)] = self.base.gram(left, right, weights)
+        if ones_left.any() or ones_right.any():
+            sums = self.rmatmul_of(rows, weights[:, None])
+            G[:, ones_right] = sums
+            G[ones_left] = sums.T if right is left else self.rmatmul_of(columns, weights[:, None]).T
         return G
 
-    def outer(self, weights: np.ndarray) -> np.ndarray:
+    def outer(self, weights: Array) -> Array:
         return self.base.outer(weights[:-1]) + weights[-1]
 
-    def constant_columns(self) -> np.ndarray:
+    def constant_columns(self) -> Array:
         return np.append(self.base.constant_columns(), True)
 
-    def _sums_of(self, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return self.base.rmatmul_of(features, weights[:, None])[:, 0]
-
-    def _split(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, columns: Array) -> tuple[Array, Array]:
+        """The features among the columns, and which of them are the column of ones."""
         is_constant = np.asarray(columns) == self.shape[1] - 1
         return np.asarray(columns)[~is_constant], is_constant
 
 
-def _sums(samples: Sequence[slice], R: np.ndarray) -> np.ndarray:
+def _sums(samples: Sequence[slice], R: Array) -> Array:
     return np.sum([R[some].sum(axis=0) for some in samples], axis=0)

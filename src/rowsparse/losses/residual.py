@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.rows import row_norms
-from ..numerics.shrink import residual_shrink
+from ..numerics.rows import residual_shrink, row_norms
 from .base import Loss
 
 # Of the residual's size, what is left of the smoothing at the end: a sample fitted as closely as

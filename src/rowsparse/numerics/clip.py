@@ -23,10 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import LazyKernel, compiled_as
-
-COMPILED_FROM = 64
-_NEWTON_STEPS = 60
+from .compiling import COMPILED_FROM, LazyKernel, compiled_as
+from .rows import NEWTON_STEPS
 
 
 def clip_rows(Z: np.ndarray, rho, p: float) -> np.ndarray:
@@ -197,7 +195,7 @@ def _newton(right, excess, left, k, slope, rho, p, power):
     ``slope`` is phi' at the right end (positive) and ``power`` is rho p right**(p-2).
     """
     t = right
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(NEWTON_STEPS):
         curvature = k - (1.0 - p) * power
         if curvature <= 0.0:
             return -1.0

@@ -6,8 +6,8 @@ that X is read once, at the speed of memory, and the sums of squares of columns 
 pass. Sums are kept in the precision of X within a piece and in float64 between pieces. The same
 products of columns with columns, for which BLAS is not made either, are Gram matrices of few.
 
-The kernels are plain Python that numba compiles at first use; without numba, for small matrices
-and for many outputs BLAS is the better choice (``worth_own_pass``).
+The kernels are plain Python that numba compiles at first use; they see X transposed, as rows. Whole
+rows and not parts of matrices go into the inner loops: numba knows of those that they have no gaps.
 """
 
 from __future__ import annotations
@@ -16,32 +16,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .compiling import REORDERED, LazyKernel, numba_is_there
+from .compiling import REORDERED, LazyKernel
 from .threads import N_SLICES, over_slices
 
-WORTH = 10**7  # entries: numba costs some tenths of a second in a new process
-LONG, WORTH_LONG = 1000, 1_500_000  # samples in a column, and entries from which it pays there
-FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 12  # BLAS reads X as fast for one, and is made for many
 PIECE = 4096  # samples: four columns and the outputs, read from memory once
-WORTH_GRAM = 10**6  # entries
-MOST_GRAM_COLUMNS = 150
 SHORT_PIECE = 512  # where a piece of many columns shall stay in the cache
-
-
-def worth_own_pass(X: np.ndarray, n_outputs: int) -> bool:
-    """Whether these passes beat BLAS on X; it depends on X and the number of outputs alone."""
-    return FEWEST_OUTPUTS <= n_outputs <= MOST_OUTPUTS and _large(X) and numba_is_there()
-
-
-def worth_own_gram(X: np.ndarray, n_columns: int) -> bool:
-    """Whether ``gram`` beats BLAS: on few columns, each of them long."""
-    long = X.shape[0] * n_columns >= WORTH_GRAM and n_columns <= MOST_GRAM_COLUMNS
-    return long and _large(X) and numba_is_there()
-
-
-def _large(X: np.ndarray) -> bool:
-    worth = WORTH_LONG if X.shape[0] >= LONG else WORTH
-    return X.flags.f_contiguous and X.size >= min(worth, WORTH)
 
 
 def columns_times(
@@ -102,13 +81,13 @@ def combine_columns(X: np.ndarray, columns: np.ndarray, W: np.ndarray) -> np.nda
 def _columns_times(Xt, columns, Rt, out, squares, begin, end, piece):
     fours = columns.size - columns.size % 4
     for p in range(0, fours, 4):
-        j, k, m, q = columns[p], columns[p + 1], columns[p + 2], columns[p + 3]
         for start in range(begin, end, piece):
             stop = min(start + piece, end)
-            four = (Xt[j, start:stop], Xt[k, start:stop], Xt[m, start:stop], Xt[q, start:stop])
-            _add_products(four, Rt, start, stop, out[p : p + 4])
+            four = four_rows(Xt, columns[p : p + 4], start, stop)
+            add_products(four, Rt, start, stop, out[p : p + 4])
             if squares.size:
-                _add_squares(four, squares[p : p + 4])
+                for b in range(4):
+                    squares[p + b] += _dot(four[b], four[b])
     for p in range(fours, columns.size):
         for start in range(begin, end, piece):
             stop = min(start + piece, end)
@@ -122,21 +101,45 @@ def _columns_times(Xt, columns, Rt, out, squares, begin, end, piece):
 def _gram(Xt, columns, centers, G, begin, end, piece):
     """Adds the lower triangle, and some of the upper one, of the samples from begin to end."""
     block = np.empty((columns.size, piece))
+    positions = np.arange(columns.size)
     fours = columns.size - columns.size % 4
     for start in range(begin, end, piece):
         size = min(start + piece, end) - start
         for p in range(columns.size):
             _subtract(Xt[columns[p], start : start + size], centers[p], block[p, :size])
         for p in range(0, fours, 4):
-            four = (block[p, :size], block[p + 1, :size], block[p + 2, :size], block[p + 3, :size])
-            _add_products(four, block[: p + 4], 0, size, G[p : p + 4])
+            four = four_rows(block, positions[p : p + 4], 0, size)
+            add_products(four, block[: p + 4], 0, size, G[p : p + 4])
         for p in range(fours, columns.size):
             for q in range(p + 1):
                 G[p, q] += _dot(block[p, :size], block[q, :size])
 
 
-def _add_products(four, Rt, start, stop, out):
-    """Products of four columns with all rows of Rt: three at a time, the rest in pairs."""
+def _combine_columns(Xt, columns, W, out, begin, end, piece):
+    fours = columns.size - columns.size % 4
+    for start in range(begin, end, piece):
+        stop = min(start + piece, end)
+        for p in range(0, fours, 4):
+            four = four_rows(Xt, columns[p : p + 4], start, stop)
+            for k in range(out.shape[0]):
+                add_combination(four, W[p : p + 4, k], out[k, start:stop])
+        for p in range(fours, columns.size):
+            for k in range(out.shape[0]):
+                add_multiple(Xt[columns[p], start:stop], W[p, k], out[k, start:stop])
+
+
+def four_rows(A, names, start, stop):
+    """A part of each of the four named rows."""
+    return (
+        A[names[0], start:stop],
+        A[names[1], start:stop],
+        A[names[2], start:stop],
+        A[names[3], start:stop],
+    )
+
+
+def add_products(four, Rt, start, stop, out):
+    """Products of four rows with all rows of Rt: three at a time, the rest in pairs."""
     c = Rt.shape[0]
     n_pairs = (0, 2, 1)[c % 3] if c > 1 else 0
     for k in range(0, 2 * n_pairs, 2):
@@ -159,20 +162,6 @@ def _dot(x, y):
 def _subtract(x, center, out):
     for i in range(x.size):
         out[i] = x[i] - center
-
-
-def _add_squares(four, out):
-    x, y, z, w = four
-    a = b = c = d = x.dtype.type(0)
-    for i in range(x.size):
-        a += x[i] * x[i]
-        b += y[i] * y[i]
-        c += z[i] * z[i]
-        d += w[i] * w[i]
-    out[0] += a
-    out[1] += b
-    out[2] += c
-    out[3] += d
 
 
 def _add_eight(four, one, two, out):
@@ -221,27 +210,15 @@ def _add_column(out, a, b, c, d):
     out[3] += d
 
 
-def _combine_columns(Xt, columns, W, out, begin, end, piece):
-    fours = columns.size - columns.size % 4
-    for start in range(begin, end, piece):
-        stop = min(start + piece, end)
-        for p in range(0, fours, 4):
-            first, second = Xt[columns[p], start:stop], Xt[columns[p + 1], start:stop]
-            third, fourth = Xt[columns[p + 2], start:stop], Xt[columns[p + 3], start:stop]
-            for k in range(out.shape[0]):
-                _add_combination(first, second, third, fourth, W[p : p + 4, k], out[k, start:stop])
-        for p in range(fours, columns.size):
-            for k in range(out.shape[0]):
-                _add_multiple(Xt[columns[p], start:stop], W[p, k], out[k, start:stop])
-
-
-def _add_combination(first, second, third, fourth, weights, out):
+def add_combination(four, weights, out):
+    """Add the sum of four rows, each times its weight: one pass over what is added to."""
+    x, y, z, w = four
     a, b, c, d = weights[0], weights[1], weights[2], weights[3]
     for i in range(out.size):
-        out[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
+        out[i] += a * x[i] + b * y[i] + c * z[i] + d * w[i]
 
 
-def _add_multiple(x, weight, out):
+def add_multiple(x, weight, out):
     for i in range(out.size):
         out[i] += weight * x[i]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..numerics import clip
-from ..numerics import shrink as maps
+from ..numerics import rows as maps
 from ..numerics.rows import nonzero_rows, row_norms
 from .base import LocalModel, RowPenalty
 from .newton_levels import newton_on_levels

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...designs.base import Design
-from ...designs.convert import as_design
+from ...designs.storages import as_design
 from ...designs.wrappers import WithConstant
 from ...numerics.systems import ridge
 from .reweighting import Alive, Image, Reweighted

@@ -1,0 +1,219 @@
+"""X as it is stored: a NumPy array or memory map in either order, or compressed sparse columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics.compiling import numba_is_there
+from ..numerics.passes import columns_times, combine_columns, gram
+from ..numerics.rows import nonzero_rows
+from ..numerics.threads import over_slices
+from .base import OUTER_BLOCK_BYTES, Array, Centers, Design
+
+CACHE_BYTES = 1 << 20  # of a temporary block: it shall stay in the cache of one core
+# Where ``numerics.passes`` beat BLAS. Below the first, loading numba costs more than many passes
+# save; the last two are where BLAS, which is made for many columns, has caught up.
+WORTH_OWN_PASS = 1_500_000  # entries of X, or of the named columns of X
+MOST_OUTPUTS = 12
+MOST_GRAM_COLUMNS = 150
+
+
+def as_design(X) -> Design:
+    """A design for an array, a memory map, a sparse matrix or array, or a design itself.
+
+    The only place that asks what type X has.
+    """
+    if isinstance(X, Design):
+        return X
+    is_sparse = sparse.issparse(X)
+    if not is_sparse:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected X with two dimensions (samples × features), got {X.ndim}; "
+            "use X.reshape(-1, 1) for a single feature."
+        )
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(float)
+    return SparseDesign(X) if is_sparse else DenseDesign(X)
+
+
+class DenseDesign(Design):
+    """An array of float32 or float64; it is never copied as a whole and never written to."""
+
+    def __init__(self, X: Array):
+        contiguous = X.flags.c_contiguous or X.flags.f_contiguous
+        self.X = X if contiguous else np.ascontiguousarray(X)  # BLAS would copy at every product
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def matmul(self, W: Array) -> Array:
+        used = np.flatnonzero(nonzero_rows(W))
+        if self.shape[0] * used.size >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
+            return combine_columns(self.X, used, W[used])
+        if 4 * used.size >= self.shape[1]:
+            return _product(self.X, W)
+        return self.take(used) @ W[used]
+
+    def rmatmul(self, R: Array) -> Array:
+        if not self.worth_own_pass(R.shape[1]):
+            return _product(self.X.T, R)
+        if self.dtype != np.float64 or "_plain_squares" in self.__dict__:
+            return columns_times(self.X, R)
+        # sums of squares cost little on the way, and a pass over a large X of their own later
+        squares = np.empty(self.shape[1])
+        product = columns_times(self.X, R, squares)
+        self._plain_squares = squares
+        return product
+
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
+        if self.worth_own_pass(R.shape[1]):
+            return columns_times(self.X, R, columns=columns)
+        return super().rmatmul_of(columns, R)
+
+    def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
+        if not self.worth_own_pass(R.shape[1]):
+            return None
+        return columns_times(self.X, R, samples=samples)
+
+    def take(self, columns: Array) -> Array:
+        if self.X.flags.f_contiguous:
+            return self.X.T[columns].astype(float, copy=False).T
+        return np.asfortranarray(np.take(self.X, columns, axis=1), dtype=float)
+
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
+        n, d = self.shape
+        if centers is None and self.dtype == np.float64 and np.all(weights == weights[0]):
+            return weights[0] * self._plain_squares
+        middles = np.zeros(d) if centers is None else centers
+        out = np.zeros(d)
+
+        def add(part: slice) -> None:
+            size = max(1, CACHE_BYTES // (8 * (part.stop - part.start)))
+            for start in range(0, n, size):
+                rows = slice(start, start + size)
+                block = np.subtract(self.X[rows, part], middles[part], dtype=float)
+                np.square(block, out=block)
+                out[part] += weights[rows] @ block
+
+        over_slices(add, d, flops=10.0 * self.X.size)
+        return out
+
+    @cached_property
+    def _plain_squares(self) -> Array:
+        """Neither weighted nor centred."""
+        out = np.empty(self.shape[1])
+
+        def square(part: slice) -> None:
+            np.einsum("ij,ij->j", self.X[:, part], self.X[:, part], out=out[part])
+
+        over_slices(square, self.shape[1], flops=10.0 * self.X.size)  # bound by memory
+        return out
+
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
+        symmetric = rows is columns and bool(np.all(weights == weights[0]))
+        if not symmetric or not self.worth_own_gram(len(rows)):
+            return super().gram(rows, columns, weights, centers)
+        middles = np.zeros(len(rows)) if centers is None else centers[rows]
+        return weights[0] * gram(self.X, rows, middles)
+
+    def outer(self, weights: Array) -> Array:
+        if self.X.nbytes > OUTER_BLOCK_BYTES or 4 * np.count_nonzero(weights) < weights.size:
+            return super().outer(weights)
+        scaled = self.X * np.sqrt(weights)
+        return scaled @ scaled.T
+
+    def constant_columns(self) -> Array:
+        # few columns survive a look at their first entries, so few are read to the end
+        suspects = np.flatnonzero((self.X[:16] == self.X[0]).all(axis=0))
+        constant = np.zeros(self.shape[1], dtype=bool)
+        constant[suspects] = [bool((self.X[:, j] == self.X[0, j]).all()) for j in suspects]
+        return constant
+
+    def worth_own_pass(self, n_outputs: int) -> bool:
+        """By X and the number of outputs alone, so that equal calls give equal bits."""
+        return 1 < n_outputs <= MOST_OUTPUTS and self._is_large()
+
+    def worth_own_gram(self, n_columns: int) -> bool:
+        """On few columns, each of them long."""
+        long = self.shape[0] * n_columns >= WORTH_OWN_PASS
+        return long and n_columns <= MOST_GRAM_COLUMNS and self._is_large()
+
+    def _is_large(self) -> bool:
+        return self.X.flags.f_contiguous and self.X.size >= WORTH_OWN_PASS and numba_is_there()
+
+
+def _product(A: Array, B: Array) -> Array:
+    """``A B`` for a large A and few columns of B, in the precision of A, as float64."""
+    B = B.astype(A.dtype, copy=False)
+    out = np.empty((A.shape[0], B.shape[1]), dtype=A.dtype)
+
+    def multiply(part: slice) -> None:
+        np.dot(A[part], B, out=out[part])  # unlike matmul it always lets other threads run
+
+    over_slices(multiply, A.shape[0], flops=2.0 * A.size * B.shape[1])
+    return out.astype(float, copy=False)
+
+
+class SparseDesign(Design):
+    """Compressed columns; only those that a solver takes ever become dense."""
+
+    def __init__(self, X):
+        X = sparse.csc_array(X)
+        if not X.has_canonical_format:  # entries stored in parts, or out of order
+            X = X.copy()
+            X.sum_duplicates()
+        self.X = X
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def matmul(self, W: Array) -> Array:
+        used = np.flatnonzero(nonzero_rows(W))
+        if 4 * used.size < self.shape[1]:
+            return np.asarray(self.X[:, used] @ W[used], dtype=float)
+        return np.asarray(self.X @ W, dtype=float)
+
+    def rmatmul(self, R: Array) -> Array:
+        return np.asarray(self.X.T @ R, dtype=float)
+
+    def rmatmul_of(self, columns: Array, R: Array) -> Array:
+        return np.asarray(self.X[:, columns].T @ R, dtype=float)
+
+    def take(self, columns: Array) -> Array:
+        return np.asfortranarray(self.X[:, columns].toarray(), dtype=float)
+
+    def squares(self, weights: Array, centers: Centers = None) -> Array:
+        n, d = self.shape
+        stored = np.diff(self.X.indptr)
+        column = np.repeat(np.arange(d), stored)
+        middles = np.zeros(d) if centers is None else centers
+        # stored entries one by one, which is exact where columns lie far from zero
+        apart = self.X.data.astype(float) - middles[column]
+        counted = weights[self.X.indices]
+        of_stored = np.bincount(column, apart**2 * counted, minlength=d)
+        missing = weights.sum() - np.bincount(column, counted, minlength=d)
+        return of_stored + middles**2 * np.where(stored < n, missing, 0.0)
+
+    def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
+        stored = np.diff(self.X.indptr)
+        fullest = max(stored[rows].max(initial=0), stored[columns].max(initial=0))
+        if centers is not None and 2 * fullest > len(weights):
+            return super().gram(rows, columns, weights, centers)  # nearly dense: centre first
+        left = self.X[:, rows].astype(float)
+        right = self.X[:, columns].astype(float)
+        weighted = right.multiply(weights[:, None]).tocsc()
+        G = (left.T @ weighted).toarray()
+        if centers is not None:
+            m_left, m_right = centers[rows], centers[columns]
+            sums_left, sums_right = left.T @ weights, right.T @ weights
+            G -= np.outer(m_left, sums_right) + np.outer(sums_left, m_right)
+            G += np.outer(m_left, m_right) * weights.sum()
+        return G
+
+    def constant_columns(self) -> Array:
+        lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+        return (lowest == highest).ravel()
