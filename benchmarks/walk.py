@@ -19,7 +19,7 @@ import rowsparse
 from rowsparse import L2pSelector, TopKSelector, ZeroNormSVC
 
 PACKAGE = Path(rowsparse.__file__).parent
-IN_A_FUNCTION = ("<module>", "<lambda>")
+NO_FUNCTION = ("<module>", "<lambda>")
 
 
 def files_of(call: Any) -> list[str]:
@@ -28,9 +28,9 @@ def files_of(call: Any) -> list[str]:
 
     def enter(frame: FrameType, event: str, _: object) -> None:
         path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(PACKAGE):
-            if frame.f_code.co_name not in IN_A_FUNCTION:
-                seen.setdefault(str(path.relative_to(PACKAGE)))
+        named = frame.f_code.co_name not in NO_FUNCTION
+        if event == "call" and named and path.is_relative_to(PACKAGE):
+            seen.setdefault(str(path.relative_to(PACKAGE)))
 
     sys.setprofile(enter)
     try:

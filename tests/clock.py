@@ -1,6 +1,6 @@
 """A clock that a busy machine does not disturb: it moves on by a fixed time at every look."""
 
-from rowsparse.solvers import loop
+from rowsparse.solvers import base
 
 
 class Clock:
@@ -17,5 +17,5 @@ class Clock:
     @classmethod
     def installed(cls, monkeypatch, per_look: float = 1e-3) -> "Clock":
         clock = cls(per_look)
-        monkeypatch.setattr(loop, "time", clock)
+        monkeypatch.setattr(base, "time", clock)
         return clock

@@ -32,8 +32,7 @@ from ..penalties import MarginNorm
 from ..problems.base import MARGIN
 from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.base import Solver
-from ..solvers.base import run
+from ..solvers.base import Solver, run
 from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from .base import decided, say_how_it_ended, solver_for

@@ -29,8 +29,7 @@ from ..penalties import MarginNorm
 from ..problems.base import MARGIN
 from ..problems.margin import MarginProblem
 from ..results import Solution
-from ..solvers.base import Solver
-from ..solvers.base import run
+from ..solvers.base import Solver, run
 from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import ReweightedSVM, solve_margin
