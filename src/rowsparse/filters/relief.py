@@ -136,8 +136,8 @@ def discrete_columns(table: Table, discrete_features) -> np.ndarray:
             "Expected discrete_features as 'auto', None, a mask with one entry per column of X "
             f"({d}) or column numbers, got {discrete_features!r:.60}."
         )
-    outside = given[:0] if is_mask else given[(given < -d) | (given >= d)]
-    if len(outside):
+    outside = given[(given < -d) | (given >= d)]
+    if not is_mask and outside.size:
         raise ValueError(
             f"Expected column numbers from {-d} to {d - 1} in discrete_features, got {outside[0]}."
         )
