@@ -14,8 +14,7 @@ import numpy as np
 
 Array = np.ndarray
 Centers = Array | None  # what is subtracted from every column; None stands for zeros
-# A block of columns for ``outer``: large enough for BLAS, small beside the n x n result.
-OUTER_BLOCK_BYTES = 32 << 20
+OUTER_BLOCK_BYTES = 32 << 20  # bounds the copy of columns that ``outer`` makes at a time
 
 
 class Design(ABC):

@@ -20,8 +20,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Sweeps and row proxes over fewer rows run as plain Python, which takes milliseconds: numba takes
 # tenths of a second to load.
 COMPILED_FROM = 64
-# Operations on numbers by NumPy from which compiled loops pay for their loading: about 0.1 s.
-WORTH_LOADING = 2e7
 REORDERED = frozenset({"reassoc", "contract", "nsz"})  # sums may be taken several terms at a time
 _LOOPS: dict[Callable[..., Any], Callable[..., Any]] = {}
 

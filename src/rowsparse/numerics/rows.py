@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-NEWTON_STEPS = 60  # a bound, should rounding make the steps go round; a root takes about five
+NEWTON_STEPS = 60  # a bound only, should rounding keep steps from becoming zero
 
 
 def row_norms(W: np.ndarray) -> np.ndarray:

@@ -59,10 +59,8 @@ def _space(W, clipped):
 
 def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
     n_outputs = Wt.shape[0]
-    gradient = np.empty(n_outputs)
-    moves = np.empty((batch, n_outputs))
-    movers = np.empty(batch, np.int64)
-    waiting = 0  # moves that Q does not hold yet
+    gradient, delta = np.empty(n_outputs), np.empty(n_outputs)
+    moves, movers, waiting = np.empty((batch, n_outputs)), np.empty(batch, np.int64), 0
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -71,11 +69,13 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
             if curvature <= 0.0:
                 continue
             _gradient_of(j, G, Qt, moves, movers, waiting, gradient)
-            w = Wt[:, j]
-            delta = moves[waiting]
-            size = _step(w, gradient, curvature, strength[j], p, delta, space)
+            if space is None:
+                size = _row_step(Wt[:, j], gradient, curvature, strength[j], p, delta)
+            else:
+                size = _clip_step(Wt[:, j], gradient, curvature, strength[j], p, delta, space)
             if size > 0.0:
-                _add_scaled(delta, 1.0, w)
+                _add(Wt[:, j], delta)
+                _copy(delta, moves, waiting)
                 movers[waiting] = j
                 waiting += 1
                 moved = max(moved, math.sqrt(curvature) * size)
@@ -102,33 +102,28 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, spa
             _rows_times(Xt, names, Rt, gradients)
             any_moved = False
             for b in range(names.size):
-                j = names[b]
-                w = Wt[:, j]
-                delta = moves[b]
-                size = _step(w, gradients[b], curvatures[j], strength[j], p, delta, space)
-                if not size > 0.0:  # nor a number
+                j, delta = names[b], moves[b]
+                w, gradient, curvature = Wt[:, j], gradients[b], curvatures[j]
+                if space is None:
+                    size = _row_step(w, gradient, curvature, strength[j], p, delta)
+                else:
+                    size = _clip_step(w, gradient, curvature, strength[j], p, delta, space)
+                if not size > 0.0:
                     delta[:] = 0.0
-                    continue
-                any_moved = True
-                if not known[start]:
-                    _rows_times(Xt, names, Xt[names], products[start : start + names.size])
-                    known[start] = True
-                _add_scaled(delta, 1.0, w)
-                for later in range(b + 1, names.size):
-                    _add_scaled(delta, products[start + later, b], gradients[later])
-                moved = max(moved, math.sqrt(curvatures[j]) * size)
+                else:
+                    any_moved = True
+                    if not known[start]:
+                        _products_within(Xt, names, products[start : start + batch])
+                        known[start] = True
+                    _add(Wt[:, j], delta)
+                    for later in range(b + 1, names.size):
+                        _add_scaled(gradients[later], delta, products[start + later, b])
+                    moved = max(moved, math.sqrt(curvature) * size)
             if any_moved:
                 _add_outers(Rt, moves, Xt, names)
         if moved <= tol:
             break
     return moved
-
-
-def _step(w, gradient, curvature, strength, p, delta, space):
-    """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
-    if space is None:
-        return _row_step(w, gradient, curvature, strength, p, delta)
-    return _clip_step(w, gradient, curvature, strength, p, delta, space)
 
 
 def _row_step_loops(w, gradient, curvature, strength, p, delta):
@@ -148,6 +143,7 @@ def _row_step_loops(w, gradient, curvature, strength, p, delta):
 
 @compiled_as(_row_step_loops)
 def _row_step(w, gradient, curvature, strength, p, delta):
+    """Writes the change of one row to its exact minimiser into ``delta``; returns its norm."""
     if w.size < 8:  # NumPy's operations cost as much as the loops over so many numbers
         return _row_step_loops(w, gradient, curvature, strength, p, delta)
     z = w - gradient / curvature
@@ -159,7 +155,7 @@ def _row_step(w, gradient, curvature, strength, p, delta):
 
 
 def _clip_step(w, gradient, curvature, strength, p, delta, space):
-    """Where the size of a row is its largest magnitude."""
+    """The same where the size of a row is its largest magnitude."""
     for k in range(w.size):
         delta[k] = w[k] - gradient[k] / curvature
         space[k] = abs(delta[k])
@@ -207,13 +203,33 @@ def _gradient_of(j, G, Qt, moves, movers, waiting, out):
         out += G[movers[:waiting], j] @ moves[:waiting]
 
 
-def _add_scaled_loops(row, factor, total):
+def _copy_loops(source, matrix, row):
+    for k in range(source.size):
+        matrix[row, k] = source[k]
+
+
+@compiled_as(_copy_loops)
+def _copy(source, matrix, row):
+    matrix[row] = source
+
+
+def _add_loops(total, row):
+    for k in range(total.size):
+        total[k] += row[k]
+
+
+@compiled_as(_add_loops)
+def _add(total, row):
+    total += row
+
+
+def _add_scaled_loops(total, row, factor):
     for k in range(total.size):
         total[k] += factor * row[k]
 
 
 @compiled_as(_add_scaled_loops)
-def _add_scaled(row, factor, total):
+def _add_scaled(total, row, factor):
     total += factor * row
 
 
@@ -242,6 +258,34 @@ def _add_outers(At, moves, B, names):
         At += moves[: names.size].T @ B[names]
 
 
+def _products_within_loops(B, names, out):
+    if names.size == BATCH:
+        first, second, third, fourth = B[names[0]], B[names[1]], B[names[2]], B[names[3]]
+        a = b = c = d = e = f = 0.0
+        for i in range(first.size):
+            a += second[i] * first[i]
+            b += third[i] * first[i]
+            c += third[i] * second[i]
+            d += fourth[i] * first[i]
+            e += fourth[i] * second[i]
+            f += fourth[i] * third[i]
+        out[1, 0], out[2, 0], out[2, 1], out[3, 0], out[3, 1], out[3, 2] = a, b, c, d, e, f
+    else:
+        for later in range(1, names.size):
+            row = B[names[later]]
+            for b in range(later):
+                other, total = B[names[b]], 0.0
+                for i in range(row.size):
+                    total += row[i] * other[i]
+                out[later, b] = total
+
+
+@compiled_as(_products_within_loops)
+def _products_within(B, names, out):
+    """``out[b, a] = B[names[b]]' B[names[a]]`` for a < b."""
+    out[:, : names.size] = B[names] @ B[names].T
+
+
 def _rows_times_loops(B, names, At, out):
     if names.size == BATCH:
         _four_rows_times(B[names[0]], B[names[1]], B[names[2]], B[names[3]], At, out)
@@ -258,7 +302,7 @@ def _rows_times_loops(B, names, At, out):
 @compiled_as(_rows_times_loops)
 def _rows_times(B, names, At, out):
     """``out[b, k] = B[names[b]]' At[k]``."""
-    out[: names.size, : len(At)] = B[names] @ At.T
+    out[: names.size] = B[names] @ At.T
 
 
 def _four_rows_times(first, second, third, fourth, At, out):
