@@ -21,38 +21,46 @@ from .residual import SMOOTHING_FLOOR, ResidualLoss
 DIRECT = 400  # unknowns up to which factorising the Newton system beats conjugate gradients
 
 
-def fit(A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None = None) -> np.ndarray:
-    """argmin over B of the loss of ``A B - Y``, for r < 2 smoothed to the floor.
+def fit(
+    A: np.ndarray,
+    Y: np.ndarray,
+    loss: ResidualLoss,
+    floor: float | None = None,
+    ridges: np.ndarray | None = None,
+) -> np.ndarray:
+    """argmin over B of the loss of ``A B - Y``, for r < 2 smoothed to the floor, plus
+    ``1/2 sum_j ridges_j |b_j|**2``.
 
     Collinear columns do no harm: among equal fits the B of least norm, the columns scaled to unit
     length, is returned.
     """
-    B = fit_unless_above(A, Y, loss, floor, np.inf)
-    assert B is not None  # nothing is above infinity
-    return B
-
-
-def fit_unless_above(
-    A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None, above: float
-) -> np.ndarray | None:
-    """The same, or None as soon as the loss is known to stay above the given value (r < 2)."""
     lengths = np.sqrt(np.einsum("ij,ij->j", A, A))
     lengths[lengths == 0] = 1.0
     A = A / lengths
+    own = np.zeros(len(lengths)) if ridges is None else ridges / lengths**2
     if loss.quadratic:
-        if loss.sample_weight is not None:
-            root = np.sqrt(loss.sample_weight)[:, None]
-            A = root * A
-            Y = root * Y
-        return least_squares(A, Y) / lengths[:, None]
+        return _ridge_regression(A, Y, loss, own) / lengths[:, None]
     U, values, Vt = np.linalg.svd(A, full_matrices=False)
     kept = values > 1e-11 * values[0]
     P = np.ascontiguousarray(U[:, kept])
-    B = _minimise(P, Y, loss, floor, above)
-    if B is None:
-        return None
     back = Vt[kept].T / values[kept]
-    return back @ B / lengths[:, None]
+    ridge = back.T @ (own[:, None] * back)
+    return back @ _minimise(P, Y, loss, floor, ridge) / lengths[:, None]
+
+
+def _ridge_regression(
+    A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, ridges: np.ndarray
+) -> np.ndarray:
+    """Squared loss: a ridge is a sample of its own that wants one coefficient to be zero."""
+    if loss.sample_weight is not None:
+        root = np.sqrt(loss.sample_weight)[:, None]
+        A = root * A
+        Y = root * Y
+    if ridges.any():
+        samples = np.diag(np.sqrt(len(Y) * ridges))
+        A = np.vstack([A, samples])
+        Y = np.vstack([Y, np.zeros((len(samples), Y.shape[1]))])
+    return least_squares(A, Y)
 
 
 def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -74,9 +82,10 @@ def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def _minimise(
-    P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None, above: float
-) -> np.ndarray | None:
-    """The minimum for orthonormal columns P, by Newton steps under a falling smoothing."""
+    P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, floor: float | None, ridge: np.ndarray
+) -> np.ndarray:
+    """The minimum for orthonormal columns P, by Newton steps under a falling smoothing; a ridge
+    adds ``1/2 tr(B' ridge B)``."""
     root = np.sqrt(loss.weights(len(Y)))[:, None]
     B = np.linalg.lstsq(root * P, root * Y, rcond=None)[0]
     size = loss.size_of_residual(P @ B - Y)
@@ -85,18 +94,15 @@ def _minimise(
     sigma = max(0.3 * size, floor)
     before: tuple[np.ndarray, float] | None = None
     while True:
-        B, value = _Smoothed(P, Y, loss, sigma).newton(B, precise=sigma <= floor)
+        B = _Smoothed(P, Y, loss, sigma, ridge).newton(B, precise=sigma <= floor)
         if sigma <= floor:
             return B
-        # the loss is never below the smoothed one minus sigma**r / r (sample weights: mean one)
-        if value - 1.01 * sigma**loss.r / loss.r > above:
-            return None
         lower = max(0.1 * sigma, floor)
         start = B
         if before is not None:
             # the minima at the last two sigmas lie on a line that leads to the next one
             ahead = (sigma - lower) / (before[1] - sigma)
-            start = _Smoothed(P, Y, loss, lower).better(B + ahead * (B - before[0]), B)
+            start = _Smoothed(P, Y, loss, lower, ridge).better(B + ahead * (B - before[0]), B)
         before = B, sigma
         B = start
         sigma = lower
@@ -113,9 +119,12 @@ class _Point:
 
 
 class _Smoothed:
-    """The smoothed loss of ``P B - Y`` as a function of B."""
+    """The smoothed loss of ``P B - Y`` and the ridge as a function of B."""
 
-    def __init__(self, P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, sigma: float):
+    def __init__(
+        self, P: np.ndarray, Y: np.ndarray, loss: ResidualLoss, sigma: float, ridge: np.ndarray
+    ):
+        self.ridge = ridge
         self.P = P
         self.Y = Y
         self.r = loss.r
@@ -129,19 +138,20 @@ class _Smoothed:
         squares = np.einsum("ij,ij->i", E, E)
         squares += self.sigma**2
         value = float(self.shares @ squares ** (self.r / 2)) / self.r
+        value += float(np.vdot(B, self.ridge @ B)) / 2
         return _Point(B, E, squares, value)
 
     def better(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Whichever has the lower loss."""
         return first if self.at(first).value < self.at(second).value else second
 
-    def newton(self, B: np.ndarray, precise: bool) -> tuple[np.ndarray, float]:
+    def newton(self, B: np.ndarray, precise: bool) -> np.ndarray:
         """Newton steps, damped towards the reweighted step, which never overshoots."""
         point = self.at(B)
         damping = 0.0
         for _ in range(60):
             h = self._sample_weights(point)
-            gradient = self.P.T @ (h[:, None] * point.E)
+            gradient = self.P.T @ (h[:, None] * point.E) + self.ridge @ point.B
             D = self._direction(point, h, gradient, 1 - damping)
             slope = float(np.vdot(gradient, D))
             # at a smoothing that is left again, an error below the smoothing's own is enough
@@ -153,7 +163,7 @@ class _Smoothed:
                 break
             point = point if found is None else found
             damping = damping / 4 if t == 1 else min(1.0, max(4 * damping, 0.1))
-        return point.B, point.value
+        return point.B
 
     def _sample_weights(self, point: _Point) -> np.ndarray:
         """The h of the majorizer at a point, over n."""
@@ -180,12 +190,13 @@ class _Smoothed:
         m, c = gradient.shape
         kappa = undamped * (2 - self.r) * h / np.maximum(point.squares, 1e-300)
         lost = np.sqrt(kappa)[:, None] * point.E
-        base = P.T @ (h[:, None] * P)
+        base = P.T @ (h[:, None] * P) + self.ridge
         if m * c > DIRECT:
 
             def times(D: np.ndarray) -> np.ndarray:
                 PD = P @ D
-                return P.T @ (h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None])
+                pulled = h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None]
+                return P.T @ pulled + self.ridge @ D
 
             # preconditioned by the system of the reweighted step
             return conjugate_gradients(times, lifted_cholesky(base), -gradient, 1e-3, 50)
@@ -198,8 +209,7 @@ class _Smoothed:
         try:
             factor = lifted_cholesky(H, lifts=LIFTS[:1])
         except np.linalg.LinAlgError:  # r < 1: not convex; r = 1: flat along some direction
-            root = np.sqrt(h)[:, None]
-            return -np.linalg.lstsq(root * P, root * point.E, rcond=None)[0]  # the reweighted step
+            return -lifted_cholesky(base)(gradient)  # the reweighted step
         return -factor(gradient.ravel()).reshape(m, c)
 
 
@@ -211,10 +221,19 @@ class StackedFits:
     """
 
     def __init__(
-        self, A: np.ndarray, Y: np.ndarray, loss: ResidualLoss, fading: float, floor: float
+        self,
+        A: np.ndarray,
+        Y: np.ndarray,
+        loss: ResidualLoss,
+        fading: float,
+        floor: float,
+        ridges: np.ndarray | None = None,
     ):
         lengths = np.sqrt(np.einsum("tij,tij->tj", A, A) + 1e-300)
         self.A = A / lengths[:, None, :]
+        # of the scaled columns; one for every column of a set
+        self.ridges = None if ridges is None else ridges / lengths**2
+        self._cost = np.zeros(len(A))  # of the ridge, at the last fit
         self.Y = Y
         self.loss = loss
         self.fading = fading
@@ -225,11 +244,6 @@ class StackedFits:
         self._weighted = np.empty_like(self.A)
         self._E = np.empty((*A.shape[:2], Y.shape[1]))
 
-    def resume(self, steps: int, squares: np.ndarray) -> None:
-        """Go on from the residuals that some steps led to."""
-        self.steps = steps
-        self.squares = squares
-
     def step(self) -> np.ndarray:
         """Fit once more; the sample weights (t x n) of this fit."""
         h = self._sample_weights()
@@ -237,7 +251,11 @@ class StackedFits:
         G = self.A.transpose(0, 2, 1) @ weighted
         diagonal = np.einsum("tjj->tj", G)
         diagonal += 1e-13 * diagonal.max(axis=1, keepdims=True)  # collinear columns share
+        if self.ridges is not None:
+            diagonal += len(self.Y) * self.ridges
         B = np.linalg.solve(G, weighted.transpose(0, 2, 1) @ self.Y)
+        if self.ridges is not None:
+            self._cost = np.einsum("tj,tjk,tjk->t", self.ridges, B, B) / 2
         E = np.matmul(self.A, B, out=self._E)
         E -= self.Y
         self.squares = np.einsum("tij,tij->ti", E, E)
@@ -247,7 +265,8 @@ class StackedFits:
     def values(self) -> np.ndarray:
         """The loss of every set's last fit."""
         n = len(self.Y)
-        return self.squares ** (self.loss.r / 2) @ self.loss.weights(n) / (self.loss.r * n)
+        losses = self.squares ** (self.loss.r / 2) @ self.loss.weights(n) / (self.loss.r * n)
+        return losses + self._cost
 
     def _sample_weights(self) -> np.ndarray:
         s = self.loss.weights(len(self.Y))

@@ -116,6 +116,15 @@ class ResidualLoss(Loss):
             return -np.inf
         return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
 
+    def longest_dual(self, Theta: np.ndarray) -> float:
+        """The largest t for which ``t Theta`` is in the domain of the dual; only r = 1 has an
+        edge."""
+        scale = self.weights(len(Theta)) / len(Theta)
+        used = scale > 0
+        if self.r > 1 or not Theta[used].any():
+            return np.inf
+        return 1.0 / float((row_norms(Theta)[used] / scale[used]).max())
+
     def best_dual_value(self, Theta: np.ndarray, Y: np.ndarray, longest: float) -> float:
         """The largest ``dual_value`` of the multiples ``t Theta``, 0 <= t <= longest."""
         gain = -float(np.einsum("ij,ij->", Theta, Y))

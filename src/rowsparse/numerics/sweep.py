@@ -41,14 +41,20 @@ def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False) -> floa
     return kernel(G, Q.T, W.T, strength, p, rows, n_sweeps, tol, space, batch)
 
 
-def sweep_samples(X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False) -> float:
-    """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n)."""
+def sweep_samples(
+    X, R, W, curvature, strength, p, rows, n_sweeps, tol, clipped=False, ridges=None
+) -> float:
+    """The same with ``R = X W - Y`` (n x c) kept up to date; X already holds sqrt(weight / n).
+
+    Ridges add ``ridges_j/2 |w_j|**2``; the curvatures hold them already.
+    """
+    ridges = np.zeros(len(W)) if ridges is None else ridges
     rows = rows[curvature[rows] > 0.0]
     if not rows.size:
         return 0.0
     space = _space(W, clipped)
     kernel = _kernel(_sweep_samples, len(W))
-    return kernel(X.T, R.T, W.T, curvature, strength, p, rows, n_sweeps, tol, space, BATCH)
+    return kernel(X.T, R.T, W.T, curvature, ridges, strength, p, rows, n_sweeps, tol, space, BATCH)
 
 
 def _space(W, clipped):
@@ -89,7 +95,7 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
     return moved
 
 
-def _sweep_samples(Xt, Rt, Wt, curvatures, strength, p, rows, n_sweeps, tol, space, batch):
+def _sweep_samples(Xt, Rt, Wt, curvatures, ridges, strength, p, rows, n_sweeps, tol, space, batch):
     n_outputs = Wt.shape[0]
     products = np.empty((rows.size, batch))  # of the columns of X within a batch
     known = np.zeros(rows.size, np.bool_)  # at the start of a batch: whether they are computed

@@ -177,6 +177,16 @@ class Penalty(ByValue, ABC):
         """The smallest alpha at which no single row leaves zero, given the gradient there."""
         raise self._no_strength()
 
+    def conjugate(self, G: np.ndarray, ridges: np.ndarray) -> float:
+        """``max over W of <G, W> - sum_j ridges_j/2 |w_j|**2 - penalty(W)``; rows without a ridge
+        are left out."""
+        raise self._no_strength()
+
+    def envelope(self, ridge: float) -> Penalty | None:
+        """A convex function below penalty plus ridge, the largest where it is known, minus the
+        ridge; None where there is none of use."""
+        return None
+
     def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
         """Newton steps on the nonzero rows, where the penalty is smooth; none unless overridden.
 
@@ -305,6 +315,15 @@ class RowPenalty(Penalty):
             L = L[used]
             needed[used] = L * self.strength_to_remove(G[used] / L[:, None]) / factors[used]
         return needed
+
+    def conjugate(self, G: np.ndarray, ridges: np.ndarray) -> float:
+        strength = self.strength(len(G))
+        used = (ridges > 0) & np.isfinite(strength)
+        ridge = ridges[used]
+        # the maximiser is the prox at G / ridge
+        W = self.prox_rows(G[used] / ridge[:, None], strength[used] / ridge)
+        inner = float(np.vdot(G[used], W)) - float(ridge @ np.einsum("ij,ij->i", W, W)) / 2
+        return inner - float(strength[used] @ self.phi(self.sizes(W)))
 
     def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:
         """The smallest alpha at which no single row leaves zero, given the gradient there."""

@@ -58,6 +58,13 @@ class Cardinality(Penalty):
         kept[largest(scores, min(self.k, int(np.sum(scores >= 0))))] = True
         return np.where(kept[:, None], W, 0.0)
 
+    def conjugate(self, G: np.ndarray, ridges: np.ndarray) -> float:
+        """Free rows and the k counted ones that pull most."""
+        gains = np.zeros(len(G))
+        np.divide(row_norms(G) ** 2, 2 * ridges, out=gains, where=ridges > 0)
+        counted = np.where(self.counted(len(G)), gains, 0.0)
+        return float(gains[self.free(len(G))].sum() + counted[largest(counted, self.k)].sum())
+
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """``|g_j| / sqrt(L_j)`` for the rows that may change while all others are held: the free
         and nonzero ones, and every allowed row while there are fewer than k."""

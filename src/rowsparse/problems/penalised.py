@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
@@ -42,8 +43,10 @@ class Evaluation(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class PenalisedProblem(ByValue):
-    r"""``min over W of  L_r(X W - Y) + penalty(W)``.
+    r"""``min over W of  L_r(X W - Y) + ridge/2 |W|**2 + penalty(W)``.
 
+    The ridge is part of the smooth side: gradients, curvatures and Gram matrices hold it, and
+    penalties know nothing of it. The intercept is never ridged, features that are always in are.
     With ``has_constant`` the last column of the design is a column of ones and the last row of W
     the intercept: an unpenalised row like any other. Build one with ``PenalisedProblem.build``.
     """
@@ -53,6 +56,7 @@ class PenalisedProblem(ByValue):
     loss: ResidualLoss
     penalty: Penalty
     has_constant: bool = False
+    ridge: float = 0.0
 
     @classmethod
     def build(
@@ -62,13 +66,14 @@ class PenalisedProblem(ByValue):
         loss: ResidualLoss,
         penalty: Penalty,
         fit_intercept: bool = True,
+        ridge: float = 0.0,
     ) -> PenalisedProblem:
         """Add the intercept as a free row of W where one is wanted."""
         if not fit_intercept:
-            return cls(design, Y, loss, penalty)
+            return cls(design, Y, loss, penalty, ridge=ridge)
         factors = np.ones(design.shape[1]) if penalty.factors is None else penalty.factors
         penalty = penalty.with_factors(np.append(factors, 0.0))
-        return cls(WithConstant(design), Y, loss, penalty, has_constant=True)
+        return cls(WithConstant(design), Y, loss, penalty, has_constant=True, ridge=ridge)
 
     @property
     def kind(self) -> str:
@@ -84,6 +89,19 @@ class PenalisedProblem(ByValue):
     def n_rows(self) -> int:
         """Rows of W, the intercept's included."""
         return self.design.shape[1]
+
+    @cached_property
+    def ridges(self) -> np.ndarray:
+        """The ridge of every row: none of the intercept's."""
+        ridges = np.full(self.n_rows, self.ridge)
+        if self.has_constant:
+            ridges[-1] = 0.0
+        return ridges
+
+    def ridge_value(self, W: np.ndarray) -> float:
+        """``ridge/2 |W|**2``."""
+        features = self.split(W)[0]
+        return self.ridge / 2 * float(np.vdot(features, features)) if self.ridge else 0.0
 
     def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows of the features and the intercept (zeros if there is none)."""
@@ -110,6 +128,7 @@ class PenalisedProblem(ByValue):
             W = self.joined(solution.W, solution.intercept)
             G = self.evaluate(W).gradient[: len(solution.W)]
         L = self.sample_curvatures[: len(G)] * self.residual_scale ** (self.loss.r - 2)
+        L = np.where(L > 0, L + self.ridge, 0.0)
         return self.penalty.take(np.arange(len(G))).entering(G, L)
 
     def with_penalty(self, penalty: Penalty) -> PenalisedProblem:
@@ -136,12 +155,14 @@ class PenalisedProblem(ByValue):
 
     def objective(self, W: np.ndarray) -> float:
         """The value that is minimised, without smoothing."""
-        return self.loss.value(self.design.matmul(W), self.Y) + self.penalty.value(W)
+        loss = self.loss.value(self.design.matmul(W), self.Y)
+        return loss + self.ridge_value(W) + self.penalty.value(W)
 
     def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
-        """Gradient of the (smoothed) loss in W."""
+        """Gradient of the (smoothed) loss and the ridge in W."""
         loss = self.loss.smoothed(smoothing)
-        return self.design.rmatmul(loss.gradient(self.design.matmul(W), self.Y))
+        pulled = self.design.rmatmul(loss.gradient(self.design.matmul(W), self.Y))
+        return pulled + self.ridges[:, None] * W
 
     def evaluate(self, W: np.ndarray, smoothing: float | None = None) -> Evaluation:
         """Objective, gradient and violation of W.
@@ -166,10 +187,11 @@ class PenalisedProblem(ByValue):
         smoothing = self.smoothing_floor if smoothing is None else smoothing
         h = self.loss.smoothed(smoothing).residual_weights(E)
         if gradient is None:
-            gradient = self._pulled_back(E, h)
+            gradient = self._with_ridge(self._pulled_back(E, h), W)
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
-        objective = self.loss.value_of_residual(E) + self.penalty.value(W)
+        smooth = self.loss.value_of_residual(E) + self.ridge_value(W)
+        objective = smooth + self.penalty.value(W)
         return Evaluation(objective, gradient, scores, E, smoothing)
 
     def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -178,11 +200,17 @@ class PenalisedProblem(ByValue):
             return self.design.rmatmul(E) / len(E)
         return self.design.rmatmul(E * (h / len(E))[:, None])
 
+    def _with_ridge(self, gradient: np.ndarray, W: np.ndarray) -> np.ndarray:
+        return gradient + self.ridges[:, None] * W if self.ridge else gradient
+
     def curvatures(self, h: np.ndarray) -> np.ndarray:
-        """``sum_i h_i x_ij**2 / n`` per column: the curvature of the majorizer along each row."""
+        """``sum_i h_i x_ij**2 / n + ridge`` per column: the curvature of the majorizer along each
+        row; a constant column has none."""
         if self.loss.quadratic:
-            return self.sample_curvatures
-        return self._clean_curvatures(self.design.squares(h) / len(h))
+            L = self.sample_curvatures
+        else:
+            L = self._clean_curvatures(self.design.squares(h) / len(h))
+        return np.where(L > 0, L + self.ridges, L) if self.ridge else L
 
     def metric_weights(self, h: np.ndarray) -> np.ndarray:
         """The sample weights in which the violation is measured, given those of the majorizer.
@@ -217,7 +245,11 @@ class PenalisedProblem(ByValue):
         W = np.zeros((self.n_rows, self.Y.shape[1]))
         free = self._free_rows
         if free.size:
-            W[free] = _unpenalised_fit(self.design.take(free), self.Y, self.loss)
+            columns = self.design.take(free)
+            if self.ridges[free].any():
+                W[free] = few_columns.fit(columns, self.Y, self.loss, None, self.ridges[free])
+            else:
+                W[free] = _unpenalised_fit(columns, self.Y, self.loss)
         return W
 
     def refitted(self, support: np.ndarray) -> np.ndarray:
@@ -226,7 +258,8 @@ class PenalisedProblem(ByValue):
         W = np.zeros((self.n_rows, self.Y.shape[1]))
         if rows.size:
             columns = self.design.take(rows)
-            W[rows] = few_columns.fit(columns, self.Y, self.loss, self.smoothing_floor)
+            floor = self.smoothing_floor
+            W[rows] = few_columns.fit(columns, self.Y, self.loss, floor, self.ridges[rows])
         return W
 
     @property
@@ -272,9 +305,10 @@ class PenalisedProblem(ByValue):
 
     @cached_property
     def null_gradient(self) -> np.ndarray:
-        """Gradient of the loss at the null model."""
+        """Gradient of the loss and the ridge at the null model."""
         loss = self.loss.smoothed(self.smoothing_floor)
-        return -self._pulled_back(self.unexplained, loss.residual_weights(self.unexplained))
+        pulled = -self._pulled_back(self.unexplained, loss.residual_weights(self.unexplained))
+        return self._with_ridge(pulled, self.null_point)
 
     def alpha_max(self) -> float:
         """The smallest alpha at which no single penalised row leaves zero.
@@ -290,27 +324,50 @@ class PenalisedProblem(ByValue):
         return largest if self.loss.quadratic else largest * (1 + 1e-7)
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
-        """Objective minus a lower bound on it; None where the problem is not convex.
-
-        The dual point is the gradient of the loss, made orthogonal to the unpenalised columns and
-        scaled into the feasible set.
-        """
-        if not self.convex or self.penalty.alpha == 0:
+        """Objective minus the lower bound that the gradient of the loss at W proves; None where
+        the problem is not convex, so that this gradient need not lead to a good bound."""
+        if not self.convex or (self.penalty.alpha == 0 and not self.ridge):
             return None
+        return max(evaluation.objective - self.lower_bound(W, evaluation), 0.0)
+
+    def lower_bound(self, W: np.ndarray, evaluation: Evaluation) -> float:
+        """No W has a lower objective: proved by a multiple of the loss's gradient at this W, made
+        orthogonal to the columns that nothing penalises.
+
+        With ``A = -t`` times that gradient, for a convex loss and any penalty, the optimum is at
+        least ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
+        """
         slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
-        Theta, G = self._orthogonal_to_free(slopes, evaluation.gradient)
+        G = evaluation.gradient - self.ridges[:, None] * W if self.ridge else evaluation.gradient
+        Theta, G = self._orthogonal_to_free(slopes, G)
+        if self.ridge:
+            return self._best_multiple(Theta, G)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
         longest = 1.0 / excess if excess > 0 else np.inf
-        dual = self.loss.best_dual_value(Theta, self.Y, longest)
-        return max(evaluation.objective - dual, 0.0)
+        return self.loss.best_dual_value(Theta, self.Y, longest)
+
+    def _best_multiple(self, Theta: np.ndarray, G: np.ndarray) -> float:
+        """The largest bound that a multiple of Theta proves; it is concave in the multiple."""
+        longest = min(self.loss.longest_dual(Theta), 2.0)
+
+        def proved(t: float) -> float:
+            return self.loss.dual_value(t * Theta, self.Y) - self.penalty.conjugate(
+                t * G, self.ridges
+            )
+
+        # near a solution the multiple is one, to twice as many digits as a search can find it
+        found = minimize_scalar(lambda t: -proved(t), bounds=(0.0, longest), method="bounded")
+        return max(proved(min(1.0, longest)), -float(found.fun), 0.0)
 
     def _orthogonal_to_free(
         self, Theta: np.ndarray, G: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Theta made orthogonal to the free columns, and X'Theta; G is that of the given Theta."""
+        """Theta made orthogonal to the columns that are neither penalised nor ridged, and X'Theta;
+        G is that of the given Theta."""
         free = self._free_rows
+        free = free[self.ridges[free] == 0]
         if not free.size:
             return Theta, G
         F = self.design.take(free)

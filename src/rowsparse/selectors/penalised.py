@@ -64,6 +64,7 @@ class RowSelector(JointSelector):
     _: KW_ONLY
     alpha: float | None = None
     p: float = 0.5
+    ridge: float = 0.0
     fit_intercept: bool = True
     standardize: bool = True
     init: Any = "best"
@@ -76,6 +77,7 @@ class RowSelector(JointSelector):
         "n_features_to_select": optional(check_count),
         "alpha": optional(partial(check_number, low=0.0)),
         "p": partial(check_number, low=0.0, high=1.0),
+        "ridge": partial(check_number, low=0.0),
         "fit_intercept": check_switch,
         "standardize": check_switch,
         "solver": solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
@@ -128,7 +130,9 @@ class RowSelector(JointSelector):
                 f"got {np.shape(self.init)}."
             )
         loss = self._loss(data.weights)
-        return PenalisedProblem.build(data.design, data.target.Y, loss, penalty, self.fit_intercept)
+        return PenalisedProblem.build(
+            data.design, data.target.Y, loss, penalty, self.fit_intercept, float(self.ridge)
+        )
 
     def _solve(
         self, problem: PenalisedProblem, k: int | None
@@ -167,10 +171,10 @@ class L2pSelector(RowSelector):
 
     Minimises, on the standardised columns of X,
 
-        1/(r n) sum_i s_i |x_i'W + b - y_i|_2**r  +  alpha sum_j f_j |w_j|_2**p
+        1/(r n) sum_i s_i |x_i'W + b - y_i|_2**r  +  alpha sum_j f_j |w_j|_2**p  +  ridge/2 |W|**2
 
     with sample weights s of mean one and feature weights f. At r = 2, p = 1 this is scikit-learn's
-    ``MultiTaskLasso`` at the same alpha. A feature is selected if its row of W is not zero.
+    ``MultiTaskLasso`` at the same alpha, with a ridge its ``MultiTaskElasticNet``. A feature is selected if its row of W is not zero.
 
     Parameters
     ----------
@@ -181,6 +185,9 @@ class L2pSelector(RowSelector):
         least k rows are nonzero. None alone: a tenth of the smallest alpha that selects nothing.
     p : float in [0, 1]
         Order of the penalty; smaller is sparser and less biased, below 1 it is not convex.
+    ridge : float >= 0
+        Strength of a ridge on the rows (not on the intercept). It makes selections on few samples
+        steadier, and with it even problems with p < 1 get a proved gap. 0 is the papers' problem.
     r : float in (0, 2]
         Order of the loss; smaller is more robust to outlying samples.
     fit_intercept : bool
@@ -273,6 +280,7 @@ class LpInfSelector(RowSelector):
     Minimises, on the standardised columns of X,
 
         1/(2n) sum_i s_i |x_i'W + b - y_i|_2**2  +  alpha sum_j f_j (max_k |W_jk|)**p
+                                                 +  ridge/2 |W|**2
 
     with sample weights s of mean one and feature weights f. A row pays only for its largest
     coefficient, so a selected feature may serve all outputs at once for the price of one. With one

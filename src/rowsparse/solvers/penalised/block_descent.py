@@ -109,6 +109,7 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         """
         working_set = WorkingSet.of(problem, rows)
         gradient = problem.design.rmatmul_of(rows, problem.unexplained) / -len(problem.Y)
+        gradient += problem.ridges[rows][:, None] * W[rows]
         G = working_set.G
         if G is None or not (np.isfinite(G).all() and np.isfinite(gradient).all()):
             return None

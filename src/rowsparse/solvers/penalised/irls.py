@@ -64,7 +64,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
         if not W[~penalty.free(len(W))].any():
             h = problem.loss.weights(len(problem.Y))
             q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
-            state.W[active] = _reweighted_fit(problem, state, h, q)
+            state.W[active] = _reweighted_fit(problem, state, h, q + problem.ridges[active])
         largest = float(row_norms(state.W).max(initial=0.0)) or 1.0
         state.smoothing_rows = 0.1 * largest
         state.smallest_smoothing = SMOOTHING_FLOOR * largest
@@ -103,6 +103,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
             h = loss.residual_weights(state.columns.X.matmul(state.W[state.active]) - problem.Y)
         penalty = problem.penalty.take(within.active)
         q = penalty.quadratic_above(state.W[within.active], state.smoothing_rows)
+        q += problem.ridges[within.active]
         new = replace(within, W=np.zeros_like(state.W))
         n, d = within.columns.X.shape
         with blas_threads_for(2.0 * n * d * min(n, d)):
@@ -119,6 +120,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
         else:
             E = point.columns.X.matmul(W) - problem.Y
             loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
+        loss += problem.ridge_value(point.W)
         return loss + problem.penalty.smoothed_value(point.W, level.smoothing_rows)
 
     def _with_dropped_checked(self, problem: PenalisedProblem, state: _State) -> _State:

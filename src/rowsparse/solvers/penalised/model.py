@@ -79,11 +79,12 @@ class WorkingSet:
         old = self.rows
         if self.G is None:
             both = np.concatenate([old, new])
-            return gram(both, both, s)
+            return _raised(gram(both, both, s), problem.ridges[both])
         if not len(new):
             return self.G
         cross = gram(old, new, s)
-        return np.block([[self.G, cross], [cross.T, gram(new, new, s)]])
+        among = _raised(gram(new, new, s), problem.ridges[new])
+        return np.block([[self.G, cross], [cross.T, among]])
 
     def model(self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation) -> LocalModel:
         """The problem at W, which has been evaluated, restricted to these rows."""
@@ -92,11 +93,20 @@ class WorkingSet:
             return GramModel(self.G, own, evaluation.gradient[self.rows])
         loss = problem.loss.smoothed(evaluation.smoothing)
         X = problem.design.take(self.rows)
-        return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights)
+        ridges = problem.ridges[self.rows]
+        return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights, ridges)
+
+
+def _raised(G: np.ndarray, ridges: np.ndarray) -> np.ndarray:
+    """G with the ridges on the diagonal of columns that vary."""
+    if ridges.any():
+        diagonal = np.einsum("ii->i", G)
+        diagonal += np.where(diagonal > 0, ridges, 0.0)
+    return G
 
 
 class GramModel(LocalModel):
-    """Squared loss through the Gram matrix G of the working set; Q = gradient at W."""
+    """Squared loss and ridge through the Gram matrix G of the working set; Q = gradient at W."""
 
     rounding = 0.0  # ``along`` computes the difference itself
 
@@ -179,7 +189,7 @@ class SampleModel(LocalModel):
     """Any l_{2,r} loss through the dense block X of the working set and the residual E.
 
     Samples are weighted by the quadratic that lies above the loss at E; ``metric_weights`` turns
-    these weights into those of the certificate.
+    these weights into those of the certificate. The ridge belongs to the model.
     """
 
     def __init__(
@@ -189,7 +199,9 @@ class SampleModel(LocalModel):
         E: np.ndarray,
         loss: ResidualLoss,
         metric_weights: Callable[[np.ndarray], np.ndarray],
+        ridges: np.ndarray,
     ):
+        self.ridges = ridges
         self.X = X
         self.W = np.array(W, order="F")
         self.E = np.array(E, order="F")
@@ -198,13 +210,18 @@ class SampleModel(LocalModel):
         self._weigh()
 
     def copy(self) -> SampleModel:
-        return SampleModel(self.X, self.W, self.E, self.loss, self.metric_weights)
+        return SampleModel(
+            self.X, self.W, self.E, self.loss, self.metric_weights, self.ridges
+        )
 
     def loss_value(self) -> float:
-        return self.loss.value_of_residual(self.E)
+        return self.loss.value_of_residual(self.E) + self._ridge_value(self.W)
+
+    def _ridge_value(self, W: np.ndarray) -> float:
+        return float(self.ridges @ np.einsum("ij,ij->i", W, W)) / 2
 
     def gradient(self) -> np.ndarray:
-        return self.X_weighted.T @ self.E_weighted
+        return self.X_weighted.T @ self.E_weighted + self.ridges[:, None] * self.W
 
     def _weigh(self) -> None:
         """Weigh the samples by the majorizer at the current residual."""
@@ -212,9 +229,13 @@ class SampleModel(LocalModel):
         self.root = np.sqrt(h / len(h))[:, None]
         self.X_weighted = self.X * self.root
         self.E_weighted = self.E * self.root
-        self.curvatures = np.einsum("ij,ij->j", self.X_weighted, self.X_weighted)
+        squares = np.einsum("ij,ij->j", self.X_weighted, self.X_weighted)
+        self.curvatures = np.where(squares > 0, squares + self.ridges, 0.0)
         metric = self.metric_weights(h)
-        self.metric = self.curvatures if metric is h else metric @ self.X**2 / len(h)
+        if metric is h:
+            self.metric = self.curvatures
+        else:
+            self.metric = metric @ self.X**2 / len(h) + self.ridges
 
     def _residual_has_moved(self) -> None:
         if self.loss.quadratic:  # its weights stay
@@ -223,7 +244,7 @@ class SampleModel(LocalModel):
             self._weigh()
 
     def row_gradient(self, j: int) -> np.ndarray:
-        return self.X_weighted[:, j] @ self.E_weighted
+        return self.X_weighted[:, j] @ self.E_weighted + self.ridges[j] * self.W[j]
 
     def shift(self, j: int, change: np.ndarray) -> None:
         self.E_weighted += np.outer(self.X_weighted[:, j], change)
@@ -237,7 +258,7 @@ class SampleModel(LocalModel):
             p, clipped = penalty.compiled
             strength = penalty.strength(len(W))
             moved = sweep_samples(
-                X, E, W, self.curvatures, strength, p, rows, n_sweeps, tol, clipped
+                X, E, W, self.curvatures, strength, p, rows, n_sweeps, tol, clipped, self.ridges
             )
         if self.root.all():  # the sweep has kept every residual
             np.divide(E, self.root, out=self.E)
@@ -263,14 +284,16 @@ class SampleModel(LocalModel):
         self.directions = np.divide(self.E, norms, out=np.zeros_like(self.E), where=norms > 0)
 
     def gram(self) -> np.ndarray:
-        return self.X_support.T @ self.X_support
+        G = self.X_support.T @ self.X_support
+        G[np.diag_indices_from(G)] += self.ridges[self.support]
+        return G
 
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         V = self.X_support @ D
         if not self.loss.quadratic:
             along = undamped * self.lost * np.einsum("ij,ij->i", self.directions, V)
             V -= along[:, None] * self.directions
-        return self.X_support.T @ V
+        return self.X_support.T @ V + self.ridges[self.support][:, None] * D
 
     def preconditioner(self, diagonal: np.ndarray) -> Solve:
         X = self.X_support
@@ -279,7 +302,7 @@ class SampleModel(LocalModel):
             return lifted_cholesky(self.gram(), diagonal)
         # the n x n form of the inverse (Woodbury), for which the diagonal must be positive
         floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
-        inverse = 1.0 / np.maximum(diagonal, floor)
+        inverse = 1.0 / np.maximum(diagonal + self.ridges[self.support], floor)
         solve_samples = lifted_cholesky((X * inverse) @ X.T, np.ones(n))
 
         def solve(B: np.ndarray) -> np.ndarray:
@@ -308,7 +331,9 @@ class SampleModel(LocalModel):
         before = self.loss_value()
         # of the difference of two values that are nearly equal
         self.rounding = 4 * float(np.finfo(float).eps) * before
-        return self.loss.value_of_residual(self.E + self.XD) - before
+        W = self.W.copy()
+        W[self.support] += D
+        return self.loss.value_of_residual(self.E + self.XD) + self._ridge_value(W) - before
 
     def move(self, D: np.ndarray) -> None:
         self.W[self.support] += D

@@ -61,7 +61,7 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         W = W.copy()
         W[problem.penalty.excluded(len(W))] = 0.0
         evaluation = problem.evaluate(W)
-        largest = float(problem.sample_curvatures.max(initial=0.0)) or 1.0
+        largest = float(problem.sample_curvatures.max(initial=0.0)) + problem.ridge or 1.0
         state = _State(
             W,
             evaluation.objective,
@@ -119,13 +119,13 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         return replace(state, momentum=1.0, W_before=state.W, before=now)  # overflow
 
     def _misses_rows(self, problem: PenalisedProblem, state: _State, new: _State) -> bool:
-        moves = np.sqrt(problem.sample_curvatures) * row_norms(new.W - state.W)
+        moves = np.sqrt(problem.sample_curvatures + problem.ridge) * row_norms(new.W - state.W)
         return float(moves.max(initial=0.0)) < SLOW * new.criterion * problem.violation_scale
 
     def _worst_row(self, problem: PenalisedProblem, state: _State) -> _State:
         """The row of largest violation moved to its exact minimiser."""
         j = np.array([int(np.argmax(state.evaluation.scores))])
-        step = 1 / problem.sample_curvatures[j]
+        step = 1 / (problem.sample_curvatures[j] + problem.ridges[j])
         target = state.W[j] - step[:, None] * state.evaluation.gradient[j]
         W = state.W.copy()
         W[j] = problem.penalty.take(j).prox(target, step)
@@ -143,9 +143,12 @@ def _step(
         W = problem.penalty.prox(V - G / curvature, 1 / curvature)
         residual = problem.design.matmul(W) - problem.Y
         change = residual - E
+        step = W - V
+        length = float(np.vdot(step, step))
         bend = float(s @ np.einsum("ij,ij->i", change, change))
-        length = float(np.vdot(W - V, W - V))
-        if not bend > curvature * length * (1 + 1e-12):
+        bend += float(problem.ridges @ np.einsum("ij,ij->i", step, step))
+        # a step so short that its square underflows has no curvature to measure
+        if length == 0 or not bend > curvature * length * (1 + 1e-12):
             return W, residual, curvature
         curvature = max(RAISE * curvature, min(bend / length, 2 * RAISE * curvature))
 

@@ -196,6 +196,7 @@ def ridge_point(problem: PenalisedProblem) -> np.ndarray:
     # a strength of zero on more rows than samples would leave the system singular
     lowest = 1e-10 * float(problem.sample_curvatures.max(initial=0.0))
     q = np.where(free, 0.0, np.maximum(2 * penalty.strength(n_rows)[used], lowest))
+    q += problem.ridges[used]
     W[used] = ridge(design, problem.Y, problem.loss.weights(n) / n, q)
     return W
 
