@@ -17,12 +17,15 @@ from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
 from .solvers.base import Deadline, Solver
+from .solvers.penalised.bounds import bounded
+from .solvers.penalised.exactly_k import exactly_k
 from .solvers.penalised.irls import IRLS
 from .solvers.penalised.starts import solve, solve_near
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
+LOWERINGS = 8  # coarse steps below the alpha at which a path jumped past k: a twentieth of it
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT, Status.NOT_FINITE)
 
 Init = str | np.ndarray
@@ -74,16 +77,17 @@ def penalty_path(
 def path_to_k(
     problem: PenalisedProblem, solver: Solver, k: int, init: Init = "best"
 ) -> tuple[float, Solution, Path]:
-    """Follow alpha down until at least k rows are nonzero.
+    """Follow alpha down until at least k rows are nonzero, and keep exactly k of them.
 
     Coarse steps first, then bisection between the last alpha with fewer than k rows and the first
-    with enough. Returns that alpha, its solution and every solution seen on the way; ``n_iter`` and
-    ``seconds`` of the solution are those of the whole way. If k is not reached by ``SMALLEST``
-    times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's time limit,
-    which is for the whole path, end it early.
+    with enough. Where there are more than k, the problem is solved once more under the constraint
+    of at most k rows. Returns that alpha, this solution and every solution seen on the way;
+    ``n_iter`` and ``seconds`` of the solution are those of the whole way. If k is not reached by
+    ``SMALLEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
+    time limit, which is for the whole path, end it early.
     """
     walk = _Walk(problem, solver, init)
-    alpha, solution = walk.to(k)
+    alpha, solution = walk.with_k_rows(*walk.to(k), k)
     status = solution.status if walk.ended is None else walk.ended
     seconds = walk.deadline.elapsed()
     whole = replace(solution, status=status, n_iter=walk.n_iter, seconds=seconds)
@@ -98,10 +102,9 @@ def path_over_k(
     walk = _Walk(problem, solver, init)
     found: list[tuple[int, float, Solution]] = []
     for k in ks:
-        alpha, solution = walk.to(k)
-        found.append((k, alpha, solution))
+        found.append((k, *walk.with_k_rows(*walk.to(k), k)))
         if walk.ended is not None:
-            found[-1] = (k, alpha, replace(solution, status=walk.ended))
+            found[-1] = (k, found[-1][1], replace(found[-1][2], status=walk.ended))
             break
     counts, alphas, solutions = zip(*found, strict=True)
     return Path(np.array(alphas), solutions, ks=np.array(counts))
@@ -141,6 +144,31 @@ class _Walk:
         if solution.rows.size < k:
             alpha, solution = self.down(alpha, solution, k, thorough=True)
         return alpha, solution
+
+    def with_k_rows(self, alpha: float, solution: Solution, k: int) -> tuple[float, Solution]:
+        """The solution if it has at most k rows, else one of the problem restricted to k rows; what
+        is proved of the problem without the constraint holds for it too.
+
+        Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
+        """
+        if self.ended:
+            return alpha, solution
+        problem = self.problem.with_alpha(alpha)
+        found = solution
+        proved = 0.0
+        if solution.rows.size > k:
+            found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
+            proved = 0.0 if solution.gap is None else solution.objective - solution.gap
+            for _ in range(LOWERINGS):
+                if found.rows.size >= k or self.deadline.passed():
+                    break
+                alpha *= COARSE
+                problem = self.problem.with_alpha(alpha)
+                proved = 0.0
+                found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
+        if found.gap is None and (self.problem.ridge or proved):
+            found = bounded(problem, found, proved)
+        return alpha, found
 
     def visit(self, alpha: float, near: Solution | None, thorough: bool = False) -> Solution:
         """The solution at alpha: from the neighbour only, or (thorough) from every start as well.

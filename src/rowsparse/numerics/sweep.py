@@ -110,6 +110,8 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, ridges, strength, p, rows, n_sweeps, 
             for b in range(names.size):
                 j, delta = names[b], moves[b]
                 w, gradient, curvature = Wt[:, j], gradients[b], curvatures[j]
+                if ridges[j] > 0.0:
+                    _add_scaled(gradient, w, ridges[j])
                 if space is None:
                     size = _row_step(w, gradient, curvature, strength[j], p, delta)
                 else:

@@ -169,6 +169,10 @@ class Penalty(ByValue, ABC):
         """alpha times the factor of every row; 0 * inf is a row kept out."""
         raise self._no_strength()
 
+    def row_values(self, W: np.ndarray) -> np.ndarray:
+        """The penalty of every row by itself; they add up to ``value``."""
+        raise self._no_strength()
+
     def dual_sizes(self, G: np.ndarray) -> np.ndarray:
         """The dual norm of every row: its largest inner product with rows of size one."""
         raise self._no_strength()
@@ -288,8 +292,13 @@ class RowPenalty(Penalty):
             return np.where(np.isinf(self.factors), np.inf, step * self.alpha * self.factors)
 
     def value(self, W: np.ndarray) -> float:
+        return float(np.sum(self.row_values(W)))
+
+    def row_values(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(nonzero_rows(W))  # mostly few
-        return float(np.sum(self.strength(len(W))[used] * self.phi(self.sizes(W[used]))))
+        values = np.zeros(len(W))
+        values[used] = self.strength(len(W))[used] * self.phi(self.sizes(W[used]))
+        return values
 
     def prox(self, W: np.ndarray, step: np.ndarray | float) -> np.ndarray:
         """Row-wise argmin of ``1/2 |u - w_j|**2 + step_j strength_j phi(size(u))``."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..numerics import clip
 from ..numerics import rows as maps
 from ..numerics.rows import nonzero_rows, row_norms
-from .base import LocalModel, RowPenalty
+from .base import LocalModel, Penalty, RowPenalty
 from .newton_levels import newton_on_levels
 from .newton_norms import newton_on_norms
 
@@ -132,6 +132,14 @@ class L2p(PowerPenalty, RowNormPenalty):
     def reweighting_refusal(self) -> str | None:
         return None if self.p > 0 else "reweighting needs p > 0, got p = 0"
 
+    def envelope(self, ridge: float) -> Penalty | None:
+        from .envelope import Envelope
+
+        ordinary = self.factors is None or np.isin(self.factors, (0.0, 1.0, np.inf)).all()
+        if self.convex or not (ordinary and ridge > 0 and self.alpha > 0):
+            return None
+        return Envelope(self.alpha, self.factors, p=self.p, ridge=ridge)
+
     def reweightable_relative(self) -> L2p:
         # a power as small as this ranks rows nearly as p = 0 does, and has a quadratic above it
         return self if self.p > 0 else replace(self, p=0.1)
@@ -165,3 +173,12 @@ class LpInf(PowerPenalty):
 
     def newton_flops(self, model: LocalModel, n_rows: int) -> float:
         return 2.0 * model.W.shape[1] * n_rows**3
+
+    def envelope(self, ridge: float) -> Penalty | None:
+        """p = 1 with the slope of the line that touches ``alpha t**p + ridge/2 t**2``: a row has at
+        least the square of its largest entry, so this lies below."""
+        if self.convex or not (ridge > 0 and self.alpha > 0):
+            return None
+        knot = (2 * self.alpha * (1 - self.p) / ridge) ** (1 / (2 - self.p))
+        slope = self.alpha * self.p * knot ** (self.p - 1) + ridge * knot / 2
+        return replace(self, alpha=slope, p=1.0)

@@ -29,6 +29,7 @@ from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
+from ..solvers.penalised.bounds import bounded
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data, explaining_bad_numbers, refuse_bad_squares
 
@@ -143,7 +144,11 @@ class RowSelector(JointSelector):
         alpha = self.alpha
         if alpha is None:
             alpha = DEFAULT_FRACTION * problem.alpha_max()
-        return alpha, solve(problem.with_alpha(alpha), solver, self.init), None
+        problem = problem.with_alpha(alpha)
+        solution = solve(problem, solver, self.init)
+        if problem.ridge and solution.gap is None:
+            solution = bounded(problem, solution)
+        return alpha, solution, None
 
     def _say_what_is_missing(self, k: int | None) -> None:
         found = int(np.count_nonzero(self.support_))
@@ -174,12 +179,14 @@ class L2pSelector(RowSelector):
         1/(r n) sum_i s_i |x_i'W + b - y_i|_2**r  +  alpha sum_j f_j |w_j|_2**p  +  ridge/2 |W|**2
 
     with sample weights s of mean one and feature weights f. At r = 2, p = 1 this is scikit-learn's
-    ``MultiTaskLasso`` at the same alpha, with a ridge its ``MultiTaskElasticNet``. A feature is selected if its row of W is not zero.
+    ``MultiTaskLasso`` at the same alpha, with a ridge its ``MultiTaskElasticNet``. A feature is
+    selected if its row of W is not zero.
 
     Parameters
     ----------
     n_features_to_select : int or float, optional
-        Keep exactly this many, or this fraction of all: the rows of largest norm.
+        Exactly this many, or this fraction of all: at ``alpha_`` the problem is solved under the
+        constraint of at most so many rows, and the coefficients are those of this fit.
     alpha : float >= 0, optional
         Strength of the penalty. None with ``n_features_to_select=k``: alpha is lowered until at
         least k rows are nonzero. None alone: a tenth of the smallest alpha that selects nothing.

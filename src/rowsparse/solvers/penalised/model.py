@@ -210,9 +210,7 @@ class SampleModel(LocalModel):
         self._weigh()
 
     def copy(self) -> SampleModel:
-        return SampleModel(
-            self.X, self.W, self.E, self.loss, self.metric_weights, self.ridges
-        )
+        return SampleModel(self.X, self.W, self.E, self.loss, self.metric_weights, self.ridges)
 
     def loss_value(self) -> float:
         return self.loss.value_of_residual(self.E) + self._ridge_value(self.W)

@@ -47,6 +47,9 @@ class ALM(TopKSolver[_State]):
     rho: float = 1.02
     refit: bool = True
 
+    def refusal(self, problem: PenalisedProblem) -> str | None:
+        return "it is for problems without a ridge; use Splice." if problem.ridge else None
+
     def starts(self, job: Job) -> Iterator[Start]:
         """From random points, as in the paper; all are drawn before the first run."""
         shape = job.problem.n_rows, job.problem.Y.shape[1]

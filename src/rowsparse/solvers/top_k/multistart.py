@@ -21,9 +21,10 @@ from ...results import Solution, Step
 from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
+from .branch_and_bound import Tree
 from .search import NO_ROWS, SupportSearch
 from .search_robust import search_for
-from .support_fit import closed_rows
+from .support_fit import Columns, closed_rows
 
 
 class Start(NamedTuple):
@@ -39,6 +40,7 @@ class TopKSolver(Solver[PenalisedProblem, S]):
 
     solves: ClassVar[tuple[str, ...]] = (AT_MOST_K,)
     kicks: int | None = None  # for each random start; None: what the size of the problem warrants
+    proof_seconds: float = 0.0  # that a branch and bound may take, where there is a ridge
 
     @abstractmethod
     def starts(self, job: Job) -> Iterator[Start]:
@@ -125,11 +127,41 @@ class Job:
 
     def prove(self) -> None:
         """A lower bound, where one is cheap; enumeration may also find something better."""
-        found = bound(self.problem, self.search.k, self.objective, self.deadline.passed)
+        if self.problem.ridge:
+            found = self._bound_with_ridge()
+        else:
+            found = bound(self.problem, self.search.k, self.objective, self.deadline.passed)
         if found is not None and found.support is not None:
             W = self.problem.refitted(found.support)
             self._add("enumeration", found.support, self.problem.objective(W))
         self.proved = found
+
+    def _bound_with_ridge(self) -> Bound | None:
+        """From the relaxation; squared loss sharpens it by branch and bound, if time is given."""
+        problem = self.problem
+        if not problem.loss.convex or not self.search.k or self.deadline.passed():
+            return None
+        if not problem.loss.quadratic:
+            W = problem.refitted(self.support)
+            return Bound(problem.lower_bound(W, problem.evaluate(W)), "the dual point of the fit")
+        per_value = 2 * len(problem.Y)
+        tree = Tree(
+            Columns.of(problem),
+            len(problem.Y) * problem.ridge,
+            self.search.k,
+            self.support,
+            self.objective * per_value / 2,
+            lambda support: self._polished(support, per_value / 2),
+        )
+        tree.root()
+        limit = Deadline(self.solver.proof_seconds)
+        tree.run(lambda: limit.passed() or self.deadline.passed())
+        how = f"branch and bound, {tree.nodes} nodes" if tree.nodes > 1 else "a convex relaxation"
+        return Bound(2 * tree.bound / per_value, how, np.sort(tree.support))
+
+    def _polished(self, support: np.ndarray, per_value: float) -> tuple[np.ndarray, float]:
+        found, value = self.search.descend(support)
+        return found, value * per_value
 
     @property
     def exact(self) -> bool:

@@ -15,7 +15,7 @@ from ...losses.few_columns import StackedFits, fit
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .search import NO_ROWS, Found, SquaredSearch, SupportSearch, best_of
-from .support_fit import Columns, Fit, closed_rows, orthonormal, without
+from .support_fit import Columns, Fit, closed_rows, free_columns, padded, without
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
@@ -38,16 +38,20 @@ class RobustSearch(SupportSearch):
 
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         super().__init__(problem, k, out_of_time)
-        self.F = problem.design.take(np.flatnonzero(problem.penalty.free(problem.n_rows)))
+        free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+        self.F = problem.design.take(free)
+        self.free_ridges = problem.ridges[free]
         # values differ by so much for no other reason than the smoothing of the fits
         size = problem.residual_scale**problem.loss.r / problem.loss.r
         self.resolution = 2 * ROUGH_FLOOR * size
-        self._residuals: dict[tuple[int, ...], np.ndarray] = {}
+        # residuals of best fits, and what the ridge adds to their loss
+        self._residuals: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
         self._next: dict[tuple[int, ...], Found | None] = {}
         self._pool_block = NO_ROWS, np.empty((len(problem.Y), 0))
 
     def value(self, support: np.ndarray) -> float:
-        return self.problem.loss.value_of_residual(self._residual(support))
+        E, ridge_value = self._fitted(support)
+        return self.problem.loss.value_of_residual(E) + ridge_value
 
     def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
         return self._grown(NO_ROWS, rng is not None, rng)
@@ -152,19 +156,21 @@ class RobustSearch(SupportSearch):
 
     def _scoring_fit(self, support: np.ndarray, in_pool: bool, smoothing: float) -> Fit:
         """Weighted least squares on the support, with the weights of the smoothed loss there."""
-        E = self._residual(support)
+        E = self._fitted(support)[0]
         size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", E, E))))
         smoothed = self.problem.loss.smoothed(max(smoothing * size, self.problem.smoothing_floor))
         h = smoothed.residual_weights(E)
+        ridge = len(h) * self.problem.ridge / h.mean()
         h = h / h.mean()
         if in_pool:
             names, block = self._near(support)
             root = np.sqrt(h)[:, None]
-            F = orthonormal(root * self.F)
-            Y = without(F, root * self.problem.Y)
-            columns = Columns.of_block(without(F, root * block), Y, names)
+            F, extra = free_columns(self.problem, root, ridge)
+            Y = without(F, padded(root * self.problem.Y, extra))
+            A = without(F, padded(root * block, extra))
+            columns = Columns.of_block(A, Y, names, ridge=ridge)
         else:
-            columns = Columns.of(self.problem, h)
+            columns = Columns.of(self.problem, h, ridge)
         fit = Fit(columns, self.k)
         return fit.with_members(columns.positions(np.sort(support)))
 
@@ -175,22 +181,28 @@ class RobustSearch(SupportSearch):
             self._pool_block = names, self.problem.design.take(names)
         return self._pool_block
 
-    def _residual(self, support: np.ndarray) -> np.ndarray:
-        """Of the best fit on a support; swaps come back to the same ones."""
+    def _fitted(self, support: np.ndarray) -> tuple[np.ndarray, float]:
+        """Residual and ridge of the best fit on a support; swaps come back to the same ones."""
         key = tuple(sorted(support.tolist()))
         if key not in self._residuals:
             if len(self._residuals) >= 512:  # as many as are met again; memory is theirs otherwise
                 self._residuals.clear()
-            self._residuals[key] = self._fitted_residual(np.array(key, dtype=int))
+            self._residuals[key] = self._fit_on(np.array(key, dtype=int))
         return self._residuals[key]
 
-    def _fitted_residual(self, support: np.ndarray) -> np.ndarray:
+    def _fit_on(self, support: np.ndarray) -> tuple[np.ndarray, float]:
         problem = self.problem
         A = np.hstack([self.F, problem.design.take(support)])
         if not A.shape[1]:
-            return -problem.Y
+            return -problem.Y, 0.0
+        ridges = self._ridges(len(support))
         floor = ROUGH_FLOOR * problem.residual_scale
-        return A @ fit(A, problem.Y, problem.loss, floor) - problem.Y
+        B = fit(A, problem.Y, problem.loss, floor, ridges)
+        return A @ B - problem.Y, float(ridges @ np.einsum("ij,ij->i", B, B)) / 2
+
+    def _ridges(self, n_members: int) -> np.ndarray:
+        """Of the free columns and so many others."""
+        return np.append(self.free_ridges, np.full(n_members, self.problem.ridge))
 
     def _rough_values(self, trials: list[np.ndarray]) -> np.ndarray:
         """The loss of some fit, near the best one, on each of several supports of one size."""
@@ -199,7 +211,8 @@ class RobustSearch(SupportSearch):
         own = block[:, where.reshape(len(trials), -1)].transpose(1, 0, 2)
         F = np.broadcast_to(self.F, (len(trials), *self.F.shape))
         A = np.concatenate([F, own], axis=2)
-        fits = StackedFits(A, self.problem.Y, self.problem.loss, fading=0.2, floor=0.0)
+        ridges = self._ridges(own.shape[2]) if self.problem.ridge else None
+        fits = StackedFits(A, self.problem.Y, self.problem.loss, 0.2, 0.0, ridges)
         lowest = np.full(len(trials), np.inf)
         for _ in range(REWEIGHTINGS):
             fits.step()

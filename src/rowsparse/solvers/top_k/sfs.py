@@ -30,6 +30,8 @@ class SFS(TopKSolver[_State]):
     max_iter: int = 5000
 
     def refusal(self, problem: PenalisedProblem) -> str | None:
+        if problem.ridge:
+            return "it is for problems without a ridge; use Splice."
         return None if problem.loss.quadratic else "SFS is for squared loss, r = 2."
 
     def attainable_tol(self, problem: PenalisedProblem) -> float:

@@ -27,12 +27,14 @@ class Splice(TopKSolver[State]):
     """Starts, swaps and kicks; the solver that ``TopKSelector`` uses by itself.
 
     ``tol`` bounds the violation of the refitted W (r < 2: Newton steps reach about 1e-6), ``kicks``
-    is the number of kicks for each random start. As a solver of one start (``run``) it polishes
-    the support of W, or the greedy one where W has none.
+    is the number of kicks for each random start. ``proof_seconds`` is what a branch and bound may
+    take to prove the support optimal, or to find a better one (squared loss with a ridge). As a
+    solver of one start (``run``) it polishes the support of W, or the greedy one where W has none.
     """
 
     tol: float = 1e-5
     max_iter: int = 1
+    proof_seconds: float = 0.0
     kicks: int | None = None  # None: up to 6, as many as the size of the problem warrants
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> State:
@@ -174,11 +176,13 @@ def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -
     A = problem.design.take(rows)
     E = A @ W[rows] - problem.Y
     h = problem.loss.smoothed(smoothing).residual_weights(E)
-    G = A.T @ (h[:, None] * E) / len(E)
-    L = problem.metric_weights(h) @ A**2 / len(E)
+    ridges = problem.ridges[rows]
+    G = A.T @ (h[:, None] * E) / len(E) + ridges[:, None] * W[rows]
+    L = problem.metric_weights(h) @ A**2 / len(E) + ridges
     scores = row_norms(G) / np.sqrt(np.where(L > 0, L, np.inf))
     violation = float(scores.max(initial=0.0)) / problem.violation_scale
-    return Certificate(problem.loss.value_of_residual(E), violation, smoothing)
+    objective = problem.loss.value_of_residual(E) + problem.ridge_value(W)
+    return Certificate(objective, violation, smoothing)
 
 
 def solution_of(job: Job, status: str) -> Solution:

@@ -13,6 +13,10 @@ t = x_j'u_i and b = u_i'Y, by
     |x_j'R + t b|**2 / (D_j + t**2) - |b|**2
         = (|x_j'R|**2 - D_j |b|**2 + 2 t x_j'R b) / (D_j + t**2).
 
+A ridge of strength lambda is one more sample for every column, in which it alone has an entry,
+``sqrt(lambda)``, and Y has none: all formulas stay. Only members need these samples, so there is
+room for as many as there may be members.
+
 Adding a column costs one pass over X where its product ``X'x_j`` is not known yet, and all
 k (d - k) swaps are scored without a pass.
 """
@@ -48,40 +52,49 @@ class Columns:
     squares: np.ndarray  # squared norms, zero for columns that may not be chosen
     names: np.ndarray  # the column's row in W, increasing
     dependent: float = DEPENDENT
+    ridge: float = 0.0  # in the scale of sums; the squared norms hold it
     _known: dict[int, Product] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: PenalisedProblem, h: np.ndarray | None = None) -> Columns:
-        """All columns of a problem under its sample weights, or under others."""
+    def of(
+        cls, problem: PenalisedProblem, h: np.ndarray | None = None, ridge: float = 0.0
+    ) -> Columns:
+        """All columns of a problem under its sample weights and ridge, or under others."""
         design = problem.design
         n = len(problem.Y)
         if h is None:
             squares = n * problem.sample_curvatures
             h = problem.loss.weights(n)
+            ridge = n * problem.ridge
         else:
             squares = design.squares(h)
         root = np.sqrt(h)[:, None]
-        free = np.flatnonzero(problem.penalty.free(problem.n_rows))
-        F = orthonormal(root * design.take(free))
-        Y = without(F, root * problem.Y)
-        products = design.rmatmul(root * np.hstack([F, Y]))  # one pass over X for both
+        F, extra = free_columns(problem, root, ridge)
+        Y = without(F, padded(root * problem.Y, extra))
+        products = design.rmatmul(root * np.hstack([F, Y])[:n])  # one pass over X for both
         in_F = products[:, : F.shape[1]]
-        squares = np.maximum(squares - np.einsum("ij,ij->i", in_F, in_F), 0.0)
+        squares = np.maximum(squares - np.einsum("ij,ij->i", in_F, in_F), 0.0) + ridge
         squares[closed_rows(problem)] = 0.0
         return cls(
-            pull=lambda q: design.rmatmul(root * q),
-            block=lambda js: without(F, root * design.take(js)),
+            pull=lambda q: design.rmatmul(root * q[:n]),
+            block=lambda js: without(F, padded(root * design.take(js), extra)),
             Y=Y,
             C=np.ascontiguousarray(products[:, F.shape[1] :]),
             squares=squares,
             names=np.arange(problem.n_rows),
             # in single precision five digits of a column are its own
             dependent=1e-4 if design.dtype == np.float32 else DEPENDENT,
+            ridge=ridge,
         )
 
     @classmethod
     def of_block(
-        cls, A: np.ndarray, Y: np.ndarray, names: np.ndarray, dependent: float = DEPENDENT
+        cls,
+        A: np.ndarray,
+        Y: np.ndarray,
+        names: np.ndarray,
+        dependent: float = DEPENDENT,
+        ridge: float = 0.0,
     ) -> Columns:
         """Dense columns that are, as Y is, orthogonal to the free ones."""
         rows = np.ascontiguousarray(A.T)  # so that a column lies together in memory
@@ -90,14 +103,16 @@ class Columns:
             block=lambda js: rows[js].T,
             Y=Y,
             C=rows @ Y,
-            squares=np.einsum("ij,ij->i", rows, rows),
+            squares=np.einsum("ij,ij->i", rows, rows) + ridge,
             names=names,
             dependent=dependent,
+            ridge=ridge,
         )
 
     def take(self, chosen: np.ndarray) -> Columns:
         """Only the chosen columns, as a dense block."""
-        return Columns.of_block(self.block(chosen), self.Y, self.names[chosen], self.dependent)
+        block = self.block(chosen)
+        return Columns.of_block(block, self.Y, self.names[chosen], self.dependent, self.ridge)
 
     def positions(self, names: np.ndarray) -> np.ndarray:
         """Where the named columns are."""
@@ -125,6 +140,26 @@ def closed_rows(problem: PenalisedProblem) -> np.ndarray:
     return problem.penalty.free(n_rows) | problem.penalty.excluded(n_rows) | flat
 
 
+def free_columns(
+    problem: PenalisedProblem, root: np.ndarray, ridge: float
+) -> tuple[np.ndarray, int]:
+    """A basis of the unpenalised columns, and how many samples it has more than X: one for each
+    that is ridged."""
+    free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+    F = root * problem.design.take(free)
+    ridged = np.flatnonzero(problem.ridges[free] > 0)
+    if not ridged.size:
+        return orthonormal(F), 0
+    F = padded(F, ridged.size)
+    F[len(root) + np.arange(ridged.size), ridged] = np.sqrt(ridge)
+    return orthonormal(F), ridged.size
+
+
+def padded(A: np.ndarray, extra: int) -> np.ndarray:
+    """A with so many samples of zeros added."""
+    return np.vstack([A, np.zeros((extra, A.shape[1]))]) if extra else A
+
+
 def orthonormal(A: np.ndarray) -> np.ndarray:
     """A basis of the span of few columns."""
     if not A.shape[1]:
@@ -145,15 +180,17 @@ class Fit:
     """
 
     def __init__(self, columns: Columns, room: int):
-        n = len(columns.Y)
         d = len(columns.C)
         self.columns = columns
         self.room = room
         self.members: list[int] = []
+        self.slots: list[int] = []  # of the members among the samples that the ridge adds
+        self.Y = padded(columns.Y, room if columns.ridge else 0)
+        n = len(self.Y)
         self.Q = np.empty((n, room), order="F")  # orthonormal basis of the members
         self.V = np.empty((room, d))  # Q'X
         self.Z = np.empty((room, room))  # the members in that basis
-        self.R = columns.Y.copy()
+        self.R = self.Y.copy()
         self.C = columns.C.copy()  # X'R
         self.D = columns.squares.copy()
         self.total = float(np.vdot(columns.Y, columns.Y))
@@ -181,8 +218,8 @@ class Fit:
 
     def with_members(self, members: Iterable[int]) -> Fit:
         """The same fit on these members instead; those that depend on others are left out."""
-        self._now([])
-        np.copyto(self.R, self.columns.Y)
+        self._now([], [])
+        np.copyto(self.R, self.Y)
         np.copyto(self.C, self.columns.C)
         np.copyto(self.D, self.columns.squares)
         members = [int(j) for j in members]
@@ -192,8 +229,9 @@ class Fit:
                     self.add(j)
         return self
 
-    def _now(self, members: list[int]) -> None:
+    def _now(self, members: list[int], slots: list[int]) -> None:
         self.members = members
+        self.slots = slots
         self._directions = None
 
     def _set_all(self, members: list[int]) -> bool:
@@ -205,25 +243,37 @@ class Fit:
         A = np.empty((n, m), order="F")
         V = self.V[:m]
         for i, (column, product) in enumerate(self.columns.known(members)):
-            A[:, i] = column
+            A[:, i] = self._with_slot(column, i)
             V[i] = product
+            V[i, members[i]] += self.columns.ridge
         Q, Z = np.linalg.qr(A)
         if np.any(Z.diagonal() ** 2 <= self.least[members]):
             return False
         dtrsm(1.0, Z, V.T, side=1, overwrite_b=True)  # in place: A'X becomes Q'X
-        B = Q.T @ self.columns.Y
+        B = Q.T @ self.Y
         self.Q[:, :m] = Q
         self.Z[:m, :m] = Z
         self.R -= Q @ B
         self.C -= V.T @ B
         self.D -= np.einsum("ij,ij->j", V, V)
-        self._now(members)
+        self._now(members, list(range(m)))
         return True
+
+    def _with_slot(self, column: np.ndarray, slot: int) -> np.ndarray:
+        """A column with its entry in the sample that the ridge adds for it."""
+        if not self.columns.ridge:
+            return column
+        longer = np.zeros(len(self.Y))
+        longer[: len(column)] = column
+        longer[len(column) + slot] = np.sqrt(self.columns.ridge)
+        return longer
 
     def add(self, j: int) -> None:
         """Take column j in."""
         m = self.size
-        x, product = self.columns.known([j])[0]
+        column, product = self.columns.known([j])[0]
+        slot = min(set(range(self.room)).difference(self.slots))
+        x = self._with_slot(column, slot)
         Q = self.Q[:, :m]
         z = Q.T @ x
         q = x - Q @ z
@@ -233,6 +283,7 @@ class Fit:
         length = np.sqrt(q @ q)
         q /= length
         v = product - z @ self.V[:m]
+        v[j] += self.columns.ridge
         v /= length
         b = q @ self.R
         add_outer(self.R, -q, b)
@@ -243,7 +294,7 @@ class Fit:
         self.Z[:m, m] = z
         self.Z[m, :m] = 0.0
         self.Z[m, m] = length
-        self._now([*self.members, j])
+        self._now([*self.members, j], [*self.slots, slot])
 
     def remove(self, i: int) -> None:
         """Let the i-th member go.
@@ -261,12 +312,13 @@ class Fit:
             add_outer(turned, -2 * mirror, mirror @ turned)
         q = self.Q[:, m - 1]
         v = self.V[m - 1]
-        b = q @ self.columns.Y
+        b = q @ self.Y
         add_outer(self.R, q, b)
         add_outer(self.C, v, b)
         self.D += v * v
         self.Z[: m - 1, : m - 1] = np.delete(Z[: m - 1], i, axis=1)
-        self._now(self.members[:i] + self.members[i + 1 :])
+        slots = self.slots[:i] + self.slots[i + 1 :]
+        self._now(self.members[:i] + self.members[i + 1 :], slots)
 
     # -- what a change would bring ----------------------------------------------------------------
 
@@ -288,7 +340,7 @@ class Fit:
 
     def _along_directions(self) -> np.ndarray:
         """Row i: the part of Y along the i-th direction."""
-        return self.directions().T @ (self.Q[:, : self.size].T @ self.columns.Y)
+        return self.directions().T @ (self.Q[:, : self.size].T @ self.Y)
 
     def sacrifices(self) -> np.ndarray:
         """What leaving each member out adds to ``|R|**2``."""

@@ -1,0 +1,47 @@
+r"""A lower bound for penalties that are not convex: possible where there is a ridge.
+
+The penalty is replaced by a convex one below it (``Penalty.envelope``); the gradient of the loss at
+the solution of that problem proves a bound on the true one (``PenalisedProblem.lower_bound``). Any
+point proves something, so the relaxation need not be solved to many digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...problems.penalised import PenalisedProblem
+from ...results import Solution
+from ..base import run
+from .block_descent import BlockDescent
+
+RELAXED_TOL = 1e-4  # of the relaxation: its bound is right to about the square of that
+
+
+def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -> Solution:
+    """The solution with its lower bound, gap and proof, as far as they can be had.
+
+    ``known`` is a bound that is proved already; a loss is never below zero.
+    """
+    lower = max(known, 0.0)
+    envelope = problem.penalty.envelope(problem.ridge)
+    if envelope is not None and problem.loss.convex:
+        relaxed = problem.with_penalty(envelope)
+        W0 = problem.joined(solution.W, solution.intercept)
+        found = run(BlockDescent(tol=RELAXED_TOL, max_iter=50), relaxed, W0, nested=True)
+        W = problem.joined(found.W, found.intercept)
+        lower = max(lower, problem.lower_bound(W, relaxed.evaluate(W)))
+    lower = min(lower, solution.objective)
+    return replace(
+        solution,
+        lower_bound=lower,
+        gap=solution.objective - lower,
+        proof=_in_words(lower, solution.objective),
+    )
+
+
+def _in_words(lower: float, objective: float) -> str:
+    """No more than was proved."""
+    if lower <= 0:
+        return "nothing is proved about the optimum beyond that it is not negative; a ridge helps"
+    gap = objective - lower
+    return f"at most {gap:.3g} ({gap / objective:.2%}) above the optimum, by a convex relaxation"

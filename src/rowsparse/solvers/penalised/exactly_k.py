@@ -1,0 +1,158 @@
+r"""Exactly k rows: the penalised problem under the constraint of at most k of them.
+
+Where a path passes from fewer than k rows to more, the k largest are kept and descended on, all
+others held at zero; then members are exchanged for outsiders as long as that lowers the objective.
+What is returned is one W: its support, coefficients, objective and certificate belong together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...numerics.rows import largest, nonzero_rows, row_norms
+from ...penalties.base import LocalModel, Penalty
+from ...problems.penalised import PenalisedProblem
+from ...results import Solution
+from ..base import Deadline, OutOfTime, Solver, run
+from .block_descent import BlockDescent, descend, objective
+from .model import WorkingSet
+
+OUTSIDERS = 200  # that may take a member's place: those that the gradient pulls most
+ROUGH = 1e-5  # tolerance of trials, relative to the data
+IMPROVES = 1e-7  # relative decrease that counts
+
+
+def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: int) -> Solution:
+    """The best W found with k nonzero rows (those that are always in counted), near a solution
+    with at least as many."""
+    if solution.rows.size <= k:
+        return solution
+    deadline = Deadline(solver.time_limit)
+    W = problem.joined(solution.W, solution.intercept)
+    members = _largest_rows(problem, solution, k)
+    W = np.where(members[:, None], W, 0.0)
+    if problem.loss.convex:
+        W = _Exchange(problem, W, members).run(deadline.passed)
+    members = members_of(problem, W)
+    restricted = problem.with_penalty(_only(problem.penalty, members))
+    finisher = deadline.limited(solver if isinstance(solver, BlockDescent) else BlockDescent())
+    found = run(finisher, restricted, W)
+    return replace(
+        found,
+        status=solution.status if not solution.converged else found.status,
+        start=solution.start,
+        starts=solution.starts,
+        gap=None,
+        solver=solution.solver,
+    )
+
+
+def members_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
+    """The rows that are not zero, and the free ones."""
+    return nonzero_rows(W) | problem.penalty.free(len(W))
+
+
+def _largest_rows(problem: PenalisedProblem, solution: Solution, k: int) -> np.ndarray:
+    """A mask of the free rows and the largest others, k features in all."""
+    features = problem.penalty.free(problem.n_rows)[: len(solution.W)]
+    norms = np.where(features, np.inf, row_norms(solution.W))
+    members = problem.penalty.free(problem.n_rows)
+    members[largest(norms, k)] = True
+    return members
+
+
+def _only(penalty: Penalty, members: np.ndarray) -> Penalty:
+    """The penalty with all other rows kept out."""
+    factors = np.ones(len(members)) if penalty.factors is None else penalty.factors
+    return penalty.with_factors(np.where(members, factors, np.inf))
+
+
+@dataclass
+class _Trial:
+    """A model with the rows that may be nonzero in it, and the objective it has reached."""
+
+    model: LocalModel
+    members: np.ndarray
+    value: float
+
+
+class _Exchange:
+    """Exchanges on a working set of the members and the most promising outsiders."""
+
+    def __init__(self, problem: PenalisedProblem, W: np.ndarray, members: np.ndarray):
+        evaluation = problem.evaluate(W)
+        closed = members | problem.penalty.excluded(len(W)) | (problem.sample_curvatures == 0)
+        L = np.where(closed, 1.0, problem.sample_curvatures)
+        pulls = np.where(closed, -1.0, row_norms(evaluation.gradient) / np.sqrt(L))
+        outside = largest(pulls, min(OUTSIDERS, int(np.sum(~closed))))
+        self.W = W
+        self.rows = np.union1d(np.flatnonzero(members), outside)
+        self.penalty = problem.penalty.take(self.rows)
+        self.fixed = self.penalty.free(len(self.rows))
+        self.tol = ROUGH * problem.violation_scale
+        model = WorkingSet.of(problem, self.rows).model(problem, W, evaluation)
+        self.best = self._descended(model, members[self.rows])
+
+    def run(self, out_of_time: OutOfTime) -> np.ndarray:
+        """W after exchanges until none of those tried helps."""
+        improved = True
+        while improved and not out_of_time():
+            improved = False
+            for leaving in self._weakest_first():
+                trial = self._with_another_in_place_of(leaving)
+                if trial is not None and trial.value < self.best.value * (1 - IMPROVES):
+                    self.best = trial
+                    improved = True
+                    break
+                if out_of_time():
+                    break
+        W = self.W.copy()
+        W[self.rows] = self.best.model.W
+        return W
+
+    def _descended(self, model: LocalModel, members: np.ndarray) -> _Trial:
+        penalty = _only(self.penalty, members)
+        descend(model, penalty, self.tol)
+        return _Trial(model, members, objective(model, penalty))
+
+    def _weakest_first(self) -> np.ndarray:
+        size = np.sqrt(self.best.model.curvatures) * row_norms(self.best.model.W)
+        order = np.argsort(size, kind="stable")
+        return order[(self.best.members & ~self.fixed)[order]]
+
+    def _with_another_in_place_of(self, leaving: int) -> _Trial | None:
+        """The member's row set to zero, the others adapted, and the outsider that then gains most
+        taken in."""
+        model = self.best.model.copy()
+        model.focus(np.array([leaving]))
+        step = -model.W[[leaving]]
+        model.along(step)
+        model.move(step)
+        members = self.best.members.copy()
+        members[leaving] = False
+        descend(model, _only(self.penalty, members), self.tol)
+        gains, targets = self._gains(model)
+        gains[members] = -np.inf
+        gains[leaving] = -np.inf
+        entering = int(np.argmax(gains))
+        if not gains[entering] > 0:
+            return None
+        model.focus(np.array([entering]))
+        step = targets[[entering]]
+        model.along(step)
+        model.move(step)
+        members[entering] = True
+        return self._descended(model, members)
+
+    def _gains(self, model: LocalModel) -> tuple[np.ndarray, np.ndarray]:
+        """What every zero row would take from the objective alone, and where it would go."""
+        G = model.gradient()
+        curved = model.curvatures > 0
+        L = np.where(curved, model.curvatures, 1.0)
+        targets = self.penalty.prox(-G / L[:, None], 1 / L)
+        slopes = np.einsum("ij,ij->i", targets, G)
+        bends = L * np.einsum("ij,ij->i", targets, targets) / 2
+        gains = -(slopes + bends + self.penalty.row_values(targets))
+        return np.where(curved, gains, -np.inf), targets

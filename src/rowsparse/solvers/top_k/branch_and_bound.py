@@ -1,0 +1,177 @@
+r"""Branch and bound over which columns are in, for squared loss with a ridge.
+
+A node has decided about some columns; its relaxation (``relaxation.py``) bounds all that can still
+come of it. The node of lowest bound is split on the column whose decision is worth most. On the
+way, columns decide themselves: with the bound ``b`` and the pulls p_j behind it, forcing in a
+column outside the k largest would raise the bound by (p_(k) - p_j) / (2 ridge), forcing out one
+inside them by (p_j - p_(k+1)) / (2 ridge); whatever lifts it above the best known objective is
+decided the other way.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...numerics.rows import largest
+from ..base import OutOfTime
+from .relaxation import Block, Choice, Relaxation, Shares
+from .support_fit import Columns
+
+OPTIMAL = 1e-6  # relative: a gap below it is called none
+SHARPNESS = 0.1  # a node's bound is sharpened until so much of what is missing could be gained
+COMPACT = 0.2  # share of columns that have been closed at which the others are copied together
+
+Polish = Callable[[np.ndarray], tuple[np.ndarray, float]]  # a support to a better one, its value
+
+
+@dataclass(order=True)
+class _Node:
+    """Decisions, and the bound on what can come of them; nodes are compared by it."""
+
+    bound: float
+    number: int
+    columns: Columns = field(compare=False)
+    choice: Choice = field(compare=False)
+    shares: Shares = field(compare=False)
+
+
+class Tree:
+    """The search for one problem; ``support`` and ``value`` are the best known throughout.
+
+    Values are ``1/2 |R|**2 + ridge/2 |W|**2`` in the scale of sums.
+    """
+
+    def __init__(
+        self, columns: Columns, ridge: float, k: int, support: np.ndarray, value: float,
+        polish: Polish,
+    ):  # fmt: skip
+        self.columns = columns
+        self.ridge = ridge
+        self.k = k
+        self.support = support
+        self.value = value
+        self.polish = polish
+        self.nodes = 0  # relaxations solved
+        self.heap: list[_Node] = []
+
+    @property
+    def bound(self) -> float:
+        """What is proved: no k columns have a lower value."""
+        return min(self.heap[0].bound, self.value) if self.heap else self.value
+
+    @property
+    def open_columns(self) -> int:
+        """The columns that may still be in the best support, as far as the root says."""
+        return int(np.sum(~self.heap[0].choice.closed)) if self.heap else 0
+
+    def root(self) -> None:
+        """The relaxation of all columns, which screens them."""
+        columns = self.columns
+        z = np.zeros(len(columns.C))
+        z[columns.positions(self.support)] = 1.0
+        pulls = np.einsum("ij,ij->i", columns.C, columns.C)
+        closed = columns.squares <= 0
+        choice = Choice(np.zeros(len(z), bool), closed)
+        self._visit(columns, choice, Shares(z, 0.0, np.where(closed, -1.0, pulls)), tol=1e-3)
+
+    def run(self, out_of_time: OutOfTime) -> None:
+        """Split nodes until the best support is proved optimal or time is up."""
+        while self.heap and not out_of_time():
+            node = heapq.heappop(self.heap)
+            if self._cannot_win(node.bound):
+                self.heap.clear()
+                return
+            j = self._branch(node)
+            for inside in (True, False):
+                choice = Choice(node.choice.chosen.copy(), node.choice.closed.copy())
+                (choice.chosen if inside else choice.closed)[j] = True
+                self._visit(node.columns, choice, node.shares, SHARPNESS, node.bound)
+
+    def _cannot_win(self, bound: float) -> bool:
+        return bound >= self.value * (1 - OPTIMAL)
+
+    def _branch(self, node: _Node) -> int:
+        z = node.shares.z
+        inside = np.flatnonzero((z > 0) | node.choice.chosen)
+        block = Block(node.columns.block(inside), node.columns.Y, self.ridge, 1)
+        j = block.best_branch(z[inside], node.choice.chosen[inside])
+        if j is not None:
+            return int(inside[j])
+        decided = node.choice.chosen | node.choice.closed
+        return int(np.argmax(np.where(decided, -np.inf, node.shares.pulls)))
+
+    def _visit(
+        self, columns: Columns, choice: Choice, near: Shares, tol: float, least: float = 0.0
+    ) -> None:
+        """Solve the relaxation of a node and keep it if it may hold something better."""
+        self.nodes += 1
+        left = choice.left(self.k)
+        candidates = np.flatnonzero(~choice.closed)
+        if left <= 0 or candidates.size <= self.k:
+            self._try(columns, np.flatnonzero(choice.chosen) if left <= 0 else candidates)
+            return
+        relaxation = Relaxation(columns, self.ridge, self.k)
+        z = _spread(near.z, choice, left, near.pulls)
+        shares = relaxation.solve(z, near.pulls, choice, self.value * (1 - OPTIMAL), tol)
+        bound = max(shares.bound, least)
+        if self._cannot_win(bound):
+            return
+        self._try(columns, largest(np.where(choice.closed, -1.0, shares.z), self.k))
+        decided = self._decide(choice, shares)
+        if decided.left(self.k) < 0:
+            return
+        self._keep(bound, columns, decided, shares)
+
+    def _try(self, columns: Columns, members: np.ndarray) -> None:
+        """Compare a support with the best known; a better one is polished first."""
+        if ridge_value(columns, members, self.ridge) < self.value * (1 - OPTIMAL):
+            self.support, self.value = self.polish(columns.names[members])
+
+    def _decide(self, choice: Choice, shares: Shares) -> Choice:
+        """What the bound decides about single columns."""
+        left = choice.left(self.k)
+        pulls = np.where(choice.chosen | choice.closed, -1.0, shares.pulls)
+        edge = np.sort(np.partition(pulls, -left - 1)[-left - 1 :])[:2]
+        last_in = edge[1]
+        first_out = max(edge[0], 0.0)
+        missing = 2 * self.ridge * (self.value * (1 - OPTIMAL) - shares.bound)
+        open_ = pulls >= 0
+        out = open_ & (pulls < last_in) & (last_in - pulls > missing)
+        inside = open_ & (pulls >= last_in) & (pulls - first_out > missing)
+        return Choice(choice.chosen | inside, choice.closed | out)
+
+    def _keep(self, bound: float, columns: Columns, choice: Choice, shares: Shares) -> None:
+        if np.mean(choice.closed) > COMPACT:
+            kept = np.flatnonzero(~choice.closed)
+            columns = columns.take(kept)
+            choice = choice.take(kept)
+            shares = Shares(shares.z[kept], shares.bound, shares.pulls[kept])
+        heapq.heappush(self.heap, _Node(bound, self.nodes, columns, choice, shares))
+
+
+def ridge_value(columns: Columns, members: np.ndarray, ridge: float) -> float:
+    """``min 1/2 |X_S W - Y|**2 + ridge/2 |W|**2`` over W on the members."""
+    z = np.ones(len(members))
+    return Block(columns.block(members), columns.Y, ridge, 1).at(z).value
+
+
+def _spread(z: np.ndarray, choice: Choice, left: int, pulls: np.ndarray) -> np.ndarray:
+    """Shares that obey the decisions and add up to k, near the given ones."""
+    open_ = ~(choice.chosen | choice.closed)
+    z = np.where(open_, z, 0.0)
+    total = z.sum()
+    if total > left:
+        z *= left / total
+    elif total < left:
+        room = np.where(z > 0, 1 - z, 0.0)
+        z += room * min(1.0, (left - total) / max(room.sum(), 1e-300))
+        missing = left - z.sum()
+        if missing > 1e-12:  # new columns take the rest, the strongest first
+            empty = np.where(open_ & (z == 0), pulls, -1.0)
+            new = largest(empty, int(np.ceil(missing - 1e-12)))
+            z[new] = missing / new.size
+    return np.where(choice.chosen, 1.0, z)

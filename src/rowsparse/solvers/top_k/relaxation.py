@@ -1,0 +1,238 @@
+r"""The convex relaxation of "at most k rows" under a ridge, and the lower bound it proves.
+
+In the scale of sums, the unpenalised columns projected out, the problem is
+
+    min over W with at most k nonzero rows of   1/2 |X W - Y|**2 + ridge/2 |W|**2.
+
+Counting row j with a share z_j in [0, 1] at the price ``ridge/2 |w_j|**2 / z_j`` gives
+
+    h(z) = 1/2 <Y, R>,   R = (I + X diag(z) X' / ridge)**-1 Y = Y - X_S W,
+    W = (X_S'X_S + ridge diag(1/z_S))**-1 X_S'Y,         S = the rows with a share,
+
+which is convex in z, and the problem itself where all z are 0 or 1. Newton's method minimises it
+over ``sum z = k``: with u_j = R'x_j and K = X'(I + X diag(z) X'/ridge)**-1 X
+
+    dh/dz_j = -|u_j|**2 / (2 ridge),      d2h/dz_i dz_j = (u_i'u_j) K_ij / ridge**2.
+
+Whatever z is, a multiple A of its residual R proves
+
+    optimum >= <Y, A> - 1/2 |A|**2 - (sum of the k largest |x_j'A|**2) / (2 ridge),
+
+so an iteration that ends early costs sharpness and never truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...numerics.rows import largest
+from ...numerics.shares import moved_shares
+from ...numerics.systems import Cholesky, lifted_cholesky
+from .support_fit import Columns
+
+NEWTON_STEPS = 20
+ROUNDS = 4  # of choosing the columns near to being chosen; two are the rule
+# Columns looked at between two passes over all of them; on ALLAML, k = 10, some 50 have a share.
+NEAR = 400
+NEAR_PULL = 0.5  # of the k-th largest squared pull
+PROMISING_PULL = 0.9  # the same for columns that a Newton step may give a share
+CLOSE_ENOUGH = 1e-6  # distance of h to its bound, relative to h
+NO_SHARE = 1e-7  # shares below it are zero: they would only make the system larger
+
+
+@dataclass
+class Shares:
+    """A point of the relaxation and what it proves."""
+
+    z: np.ndarray
+    bound: float
+    pulls: np.ndarray  # |x_j'A|**2 of the A that proves the bound; -1 for closed columns
+    fraction: float = np.inf  # h(z), which no bound can exceed
+
+
+@dataclass
+class Choice:
+    """What has been decided about the columns."""
+
+    chosen: np.ndarray  # mask of those that are in
+    closed: np.ndarray  # mask of those that are out
+
+    def left(self, k: int) -> int:
+        """How many may still be chosen."""
+        return k - int(np.count_nonzero(self.chosen))
+
+    def take(self, kept: np.ndarray) -> Choice:
+        return Choice(self.chosen[kept], self.closed[kept])
+
+
+class Relaxation:
+    """The relaxation for given columns, ridge (in the scale of sums) and k."""
+
+    def __init__(self, columns: Columns, ridge: float, k: int):
+        self.columns = columns
+        self.ridge = ridge
+        self.k = k
+        self.Y = columns.Y
+
+    def solve(
+        self, z: np.ndarray, pulls: np.ndarray, choice: Choice, target: float, tol: float
+    ) -> Shares:
+        """Minimise h from the shares z until its bound is above the target, or nearly as high as
+        it can be: within ``tol`` of what is missing to the target.
+
+        ``pulls`` say which columns are near to being chosen; they may be those of another z.
+        """
+        left = choice.left(self.k)
+        best = Shares(z, -np.inf, pulls)
+        for _ in range(ROUNDS):
+            near = self._near(z, pulls, choice)
+            block = Block(self.columns.block(near), self.Y, self.ridge, left)
+            inner = block.newton(z[near], choice.chosen[near], target, tol)
+            z = np.zeros_like(z)
+            z[near] = inner.z
+            found = self._proved(inner, z, choice)
+            pulls = found.pulls
+            if found.bound > best.bound:
+                best = found
+            best.z = z
+            missing = max(target - best.bound, 0.0)
+            if inner.value - best.bound <= max(tol * missing, CLOSE_ENOUGH * inner.value):
+                break
+        return best
+
+    def _near(self, z: np.ndarray, pulls: np.ndarray, choice: Choice) -> np.ndarray:
+        """The columns with a share, and those that are pulled nearly as strongly."""
+        open_pulls = np.where(choice.chosen | choice.closed, -1.0, pulls)
+        enough = NEAR_PULL * _kth(open_pulls, choice.left(self.k))
+        inside = choice.chosen | (z > 0)
+        near = np.flatnonzero(inside | (open_pulls >= enough))
+        if near.size <= NEAR + 2 * self.k:
+            return near
+        scores = np.where(inside, np.inf, open_pulls)
+        return np.sort(largest(scores, int(np.sum(inside)) + NEAR))
+
+    def _proved(self, inner: _Point, z: np.ndarray, choice: Choice) -> Shares:
+        """The bound that a residual proves: the one pass over all columns."""
+        U = self.columns.pull(inner.R)
+        squares = np.einsum("ij,ij->i", U, U)
+        squares[choice.closed] = -1.0
+        top = _most(squares, choice.chosen, choice.left(self.k))
+        bound, multiple = _best_multiple(self.Y, inner.R, top / self.ridge)
+        return Shares(z, bound, multiple**2 * squares, inner.value)
+
+
+def _kth(values: np.ndarray, k: int) -> float:
+    """The k-th largest value."""
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def _most(squares: np.ndarray, chosen: np.ndarray, left: int) -> float:
+    """The sum over the chosen columns and the ``left`` largest others."""
+    inside = float(squares[chosen].sum())
+    if left <= 0:
+        return inside
+    others = np.where(chosen, -1.0, squares)
+    top = np.partition(others, len(others) - left)[len(others) - left :]
+    return inside + float(np.maximum(top, 0.0).sum())
+
+
+def _best_multiple(Y: np.ndarray, R: np.ndarray, top: float) -> tuple[float, float]:
+    """The largest ``t <Y, R> - t**2/2 (|R|**2 + top)`` and its t."""
+    gain = float(np.vdot(Y, R))
+    cost = float(np.vdot(R, R)) + top
+    if gain <= 0 or cost <= 0:
+        return 0.0, 0.0
+    return gain**2 / (2 * cost), gain / cost
+
+
+@dataclass
+class _Point:
+    """Shares of few columns and what follows from them."""
+
+    z: np.ndarray
+    inside: np.ndarray  # positions with a share
+    factor: Cholesky  # of X_S'X_S + ridge / z_S
+    R: np.ndarray
+    value: float
+
+
+class Block:
+    """The relaxation on few dense columns."""
+
+    def __init__(self, X: np.ndarray, Y: np.ndarray, ridge: float, left: int):
+        self.X = X
+        self.Y = Y
+        self.ridge = ridge
+        self.left = left
+
+    def at(self, z: np.ndarray) -> _Point:
+        """What is known at z."""
+        inside = np.flatnonzero(z > 0)
+        X = self.X[:, inside]
+        factor = lifted_cholesky(X.T @ X, self.ridge / z[inside])
+        R = self.Y - X @ factor(X.T @ self.Y)
+        return _Point(z, inside, factor, R, float(np.vdot(self.Y, R)) / 2)
+
+    def newton(self, z: np.ndarray, chosen: np.ndarray, target: float, tol: float) -> _Point:
+        """Newton steps until the bound on these columns alone is as good as is asked for."""
+        point = self.at(z)
+        best = -np.inf
+        for _ in range(NEWTON_STEPS):
+            U = self.X.T @ point.R
+            squares = np.einsum("ij,ij->i", U, U)
+            top = _most(squares, chosen, self.left)
+            best = max(best, _best_multiple(self.Y, point.R, top / self.ridge)[0])
+            off = point.value - best
+            if off <= max(tol * (target - best), CLOSE_ENOUGH * point.value):
+                break
+            new = self._step(point, U, squares, chosen, off)
+            if new is None:
+                break
+            point = new
+        return point
+
+    def _step(
+        self, point: _Point, U: np.ndarray, squares: np.ndarray, chosen: np.ndarray, off: float
+    ) -> _Point | None:
+        """The minimiser of the quadratic model, or a point on the way to it; None if no lower."""
+        enough = PROMISING_PULL * _kth(np.where(chosen, -1.0, squares), self.left)
+        rows = np.flatnonzero(~chosen & ((point.z > 0) | (squares >= enough)))
+        slopes = -squares[rows] / (2 * self.ridge)
+        H = self.hessian(point, rows, U)
+        z = point.z[rows]
+        end = moved_shares(H, slopes, z, 0.02 * off / self.left, 10 * rows.size)
+        for length in (1.0, 0.3, 0.1, 0.03):
+            shares = point.z.copy()
+            shares[rows] = z + length * (end - z)
+            new = self.at(np.where(shares < NO_SHARE, 0.0, np.minimum(shares, 1.0)))
+            if new.value < point.value:
+                return new
+        return None
+
+    def hessian(self, point: _Point, rows: np.ndarray, U: np.ndarray) -> np.ndarray:
+        """The second derivatives of h in the shares of the named columns."""
+        X = self.X[:, rows]
+        half = point.factor.forward(self.X[:, point.inside].T @ X)
+        K = X.T @ X - half.T @ half
+        return (U[rows] @ U[rows].T) * K / self.ridge**2
+
+    def best_branch(self, z: np.ndarray, chosen: np.ndarray) -> int | None:
+        """The fractional column whose decision raises the bound most, by the quadratic model: the
+        product of what 0 and 1 would cost, all other shares free to adapt. None if none is
+        fractional."""
+        open_ = np.flatnonzero(~chosen & (z > NO_SHARE) & (z < 1 - NO_SHARE))
+        if open_.size < 2:
+            return None if not open_.size else int(open_[0])
+        point = self.at(z)
+        H = self.hessian(point, open_, self.X.T @ point.R)
+        H[np.diag_indices_from(H)] *= 1 + 1e-9
+        try:
+            inverse = np.linalg.inv(H)
+        except np.linalg.LinAlgError:
+            return int(open_[np.argmin(np.abs(z[open_] - 0.5))])
+        sums = inverse.sum(axis=1)
+        free = np.diag(inverse) - sums**2 / sums.sum()  # with the sum of the shares held
+        cost = z[open_] * (1 - z[open_]) / np.maximum(free, 1e-300)
+        return int(open_[np.argmax(cost)])
