@@ -390,19 +390,24 @@ def test_equal_by_value(weighed):
 
 
 def models(seed=0, n=20):
-    """The squared loss of the same data as a Gram matrix and as samples."""
+    """The squared loss of the same data as a Gram matrix and as samples, without and with ridge."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, D)) * np.sqrt(1 / n)
     Y = X @ rows(seed) + 0.1 * rng.standard_normal((n, C))
     loss = ResidualLoss(2.0)
-    yield GramModel(X.T @ X / n, np.zeros((D, C)), -X.T @ Y / n)
-    yield SampleModel(X, np.zeros((D, C)), -Y, loss, lambda h: h)
+    for ridge in (0.0, 0.02):
+        ridges = np.full(D, ridge)
+        yield GramModel(X.T @ X / n + np.diag(ridges), np.zeros((D, C)), -X.T @ Y / n)
+        yield SampleModel(X, np.zeros((D, C)), -Y, loss, lambda h: h, ridges)
 
 
 def swept(penalty, model):
     """Every row minimised over in turn, by the prox that the other tests have checked."""
     W, Q = model.W.copy(), model.gradient().copy()
-    G = model.X.T @ model.X / len(model.X) if isinstance(model, SampleModel) else model.G
+    if isinstance(model, SampleModel):
+        G = model.X.T @ model.X / len(model.X) + np.diag(model.ridges)
+    else:
+        G = model.G
     for j in range(D):
         L = G[j, j]
         new = penalty.take(np.array([j])).prox(W[j : j + 1] - Q[j] / L, 1 / L)[0]

@@ -38,7 +38,7 @@ def slow_models(r):
     X = rng.standard_normal((n, 1)) + 0.2 * rng.standard_normal((n, m))
     Y = X[:, :5] @ rng.standard_normal((5, 3)) + 0.1 * rng.standard_normal((n, 3))
     loss = ResidualLoss(r=r).smoothed(1e-3)
-    yield X, Y, SampleModel(X, np.zeros((m, 3)), -Y, loss, lambda h: h)
+    yield X, Y, SampleModel(X, np.zeros((m, 3)), -Y, loss, lambda h: h, np.zeros(m))
     if r == 2:
         yield X, Y, GramModel(X.T @ X / n, np.zeros((m, 3)), -X.T @ Y / n)
 

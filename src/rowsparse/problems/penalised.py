@@ -338,15 +338,19 @@ class PenalisedProblem(ByValue):
         least ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
         """
         slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
-        G = evaluation.gradient - self.ridges[:, None] * W if self.ridge else evaluation.gradient
-        Theta, G = self._orthogonal_to_free(slopes, G)
         if self.ridge:
-            return self._best_multiple(Theta, G)
+            return self.bound_from(slopes, evaluation.gradient - self.ridges[:, None] * W)
+        Theta, G = self._orthogonal_to_free(slopes, evaluation.gradient)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
         longest = 1.0 / excess if excess > 0 else np.inf
         return self.loss.best_dual_value(Theta, self.Y, longest)
+
+    def bound_from(self, Theta: np.ndarray, G: np.ndarray | None = None) -> float:
+        """What any matrix of the shape of Y proves where there is a ridge; G is X'Theta."""
+        G = self.design.rmatmul(Theta) if G is None else G
+        return self._best_multiple(*self._orthogonal_to_free(Theta, G))
 
     def _best_multiple(self, Theta: np.ndarray, G: np.ndarray) -> float:
         """The largest bound that a multiple of Theta proves; it is concave in the multiple."""

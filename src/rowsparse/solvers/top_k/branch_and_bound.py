@@ -17,12 +17,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...numerics.rows import largest
+from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .relaxation import Block, Choice, Relaxation, Shares
 from .support_fit import Columns
 
 OPTIMAL = 1e-6  # relative: a gap below it is called none
 SHARPNESS = 0.1  # a node's bound is sharpened until so much of what is missing could be gained
+REWEIGHTINGS = 12  # of the samples; on ALLAML, r = 1, the bound has settled by then
+SMOOTHING_FALLS = 0.7  # in each of them, from the size of the residual
 COMPACT = 0.2  # share of columns that have been closed at which the others are copied together
 
 Polish = Callable[[np.ndarray], tuple[np.ndarray, float]]  # a support to a better one, its value
@@ -71,12 +74,9 @@ class Tree:
     def root(self) -> None:
         """The relaxation of all columns, which screens them."""
         columns = self.columns
-        z = np.zeros(len(columns.C))
-        z[columns.positions(self.support)] = 1.0
-        pulls = np.einsum("ij,ij->i", columns.C, columns.C)
         closed = columns.squares <= 0
-        choice = Choice(np.zeros(len(z), bool), closed)
-        self._visit(columns, choice, Shares(z, 0.0, np.where(closed, -1.0, pulls)), tol=1e-3)
+        choice = Choice(np.zeros(len(closed), bool), closed)
+        self._visit(columns, choice, first_shares(columns, self.support), tol=1e-3)
 
     def run(self, out_of_time: OutOfTime) -> None:
         """Split nodes until the best support is proved optimal or time is up."""
@@ -151,6 +151,43 @@ class Tree:
             choice = choice.take(kept)
             shares = Shares(shares.z[kept], shares.bound, shares.pulls[kept])
         heapq.heappush(self.heap, _Node(bound, self.nodes, columns, choice, shares))
+
+
+def robust_bound(problem: PenalisedProblem, support: np.ndarray, objective: float) -> float:
+    """A bound for 1 <= r < 2: the relaxation on reweighted samples leads to a dual point.
+
+    Each round weighs the samples by the majorizer at the last residual; the best bound is kept.
+    """
+    n = len(problem.Y)
+    E = problem.design.matmul(problem.refitted(support)) - problem.Y
+    floor = problem.smoothing_floor
+    best = 0.0
+    smoothing = problem.residual_scale
+    near: Shares | None = None
+    for _ in range(REWEIGHTINGS):
+        smoothing = max(SMOOTHING_FALLS * smoothing, floor)
+        h = problem.loss.smoothed(smoothing).residual_weights(E)
+        columns = Columns.of(problem, h, n * problem.ridge)
+        if near is None:
+            near = first_shares(columns, support)
+        closed = columns.squares <= 0
+        choice = Choice(np.zeros(len(closed), bool), closed)
+        relaxation = Relaxation(columns, n * problem.ridge, len(support))
+        # the target cannot be reached: shares are found to a hundredth of what is missing
+        near = relaxation.solve(near.z, near.pulls, choice, n * objective, 0.01)
+        assert near.residual is not None
+        E = -near.residual[:n] / np.sqrt(h)[:, None]
+        slopes = problem.loss.smoothed(smoothing).slopes(E)
+        best = max(best, problem.bound_from(slopes))
+    return best
+
+
+def first_shares(columns: Columns, support: np.ndarray) -> Shares:
+    """One for every column of a support."""
+    z = np.zeros(len(columns.C))
+    z[columns.positions(support)] = 1.0
+    pulls = np.einsum("ij,ij->i", columns.C, columns.C)
+    return Shares(z, 0.0, np.where(columns.squares > 0, pulls, -1.0))
 
 
 def ridge_value(columns: Columns, members: np.ndarray, ridge: float) -> float:

@@ -21,7 +21,7 @@ from ...results import Solution, Step
 from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
-from .branch_and_bound import Tree
+from .branch_and_bound import Tree, robust_bound
 from .search import NO_ROWS, SupportSearch
 from .search_robust import search_for
 from .support_fit import Columns, closed_rows
@@ -142,8 +142,8 @@ class Job:
         if not problem.loss.convex or not self.search.k or self.deadline.passed():
             return None
         if not problem.loss.quadratic:
-            W = problem.refitted(self.support)
-            return Bound(problem.lower_bound(W, problem.evaluate(W)), "the dual point of the fit")
+            value = robust_bound(problem, self.support, self.objective)
+            return Bound(value, "a convex relaxation")
         per_value = 2 * len(problem.Y)
         tree = Tree(
             Columns.of(problem),

@@ -49,7 +49,7 @@ class Shares:
     z: np.ndarray
     bound: float
     pulls: np.ndarray  # |x_j'A|**2 of the A that proves the bound; -1 for closed columns
-    fraction: float = np.inf  # h(z), which no bound can exceed
+    residual: np.ndarray | None = None  # R at z
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Relaxation:
         squares[choice.closed] = -1.0
         top = _most(squares, choice.chosen, choice.left(self.k))
         bound, multiple = _best_multiple(self.Y, inner.R, top / self.ridge)
-        return Shares(z, bound, multiple**2 * squares, inner.value)
+        return Shares(z, bound, multiple**2 * squares, inner.R)
 
 
 def _kth(values: np.ndarray, k: int) -> float:

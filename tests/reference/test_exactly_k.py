@@ -1,0 +1,60 @@
+"""Exactly k rows: support, coefficients, objective and certificate of one W."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from rowsparse import L2pSelector, LpInfSelector
+
+
+def wide(seed=0, n=40, d=120):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:, 1::2] = X[:, ::2] + 0.3 * X[:, 1::2]  # pairs, so that rows enter together
+    return X, X[:, :6] @ rng.standard_normal((6, 2)) + rng.standard_normal((n, 2))
+
+
+@pytest.mark.parametrize("k", [1, 3, 7])
+@pytest.mark.parametrize("kind", [L2pSelector, LpInfSelector])
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_all_speak_of_one_point(k, kind, ridge, p):
+    X, Y = wide()
+    selector = kind(k, p=p, ridge=ridge).fit(X, Y)
+    nonzero = np.any(selector.coef_ != 0, axis=0)
+    assert nonzero.sum() == k
+    np.testing.assert_array_equal(nonzero, selector.support_)
+    problem = selector.problem_and_solver(X, Y)[0].with_alpha(selector.alpha_)
+    found = selector.solution_
+    W = problem.joined(found.W, found.intercept)
+    assert problem.objective(W) == pytest.approx(found.objective, rel=1e-10)
+    scores = problem.evaluate(W).scores[:-1]
+    assert scores[nonzero].max() <= 1e-6  # the rows that are in cannot be improved
+    if found.lower_bound is not None:
+        assert found.lower_bound <= found.objective
+
+
+def test_descent_on_the_k_largest_rows_alone_is_never_better():
+    X, Y = wide(1)
+    for k in (2, 4, 6):
+        selector = L2pSelector(k, p=1.0).fit(X, Y)
+        whole = L2pSelector(alpha=selector.alpha_, p=1.0).fit(X, Y)
+        weights = np.full(X.shape[1], np.inf)
+        weights[whole.ranking_ <= k] = 1.0
+        cut = L2pSelector(alpha=selector.alpha_, p=1.0, feature_weights=weights).fit(X, Y)
+        assert selector.solution_.objective <= cut.solution_.objective * (1 + 1e-9)
+
+
+def test_a_robust_path_that_jumps_past_k_is_bridged():
+    X, y = load_digits(return_X_y=True)
+    selector = L2pSelector(3, r=1.0, p=0.5, init="zero").fit(X[:150], y[:150])
+    assert np.any(selector.coef_ != 0, axis=0).sum() == 3
+
+
+def test_the_reported_crash_of_proximal_gradient():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 1000))
+    W = np.zeros((1000, 3))
+    W[:10] = rng.normal(size=(10, 3))
+    selector = LpInfSelector(n_features_to_select=5).fit(X, X @ W + rng.normal(size=(120, 3)))
+    assert selector.support_.sum() == 5

@@ -1,0 +1,136 @@
+"""Lower bounds under a ridge: never above the optimum that enumeration or a fine search finds."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from rowsparse import L2pSelector, LpInfSelector, TopKSelector
+from rowsparse.penalties import L2p
+from rowsparse.penalties.envelope import Envelope
+from rowsparse.solvers import Splice
+
+CASES = 60  # of top-k, by fixed seeds
+
+
+def random_case(seed):
+    """Data, parameters of a TopKSelector and arguments of its fit; None if k does not fit."""
+    rng = np.random.default_rng(seed)
+    n, d, c = int(rng.integers(5, 30)), int(rng.integers(3, 10)), int(rng.integers(1, 4))
+    X = rng.standard_normal((n, d))
+    if rng.random() < 0.3:
+        X[:, 1] = X[:, 0]
+    if rng.random() < 0.3:
+        X[:, -1] = 1.5
+    Y = X[:, :2] @ rng.standard_normal((2, c)) + rng.standard_normal((n, c))
+    weights = np.ones(d)
+    weights[rng.integers(d, size=2)] = rng.choice([0.0, 1.0, np.inf], 2)
+    k = int(rng.integers(1, min(4, d) + 1))
+    if not np.sum(weights == 0) < k <= np.sum(np.isfinite(weights)):
+        return None
+    parameters = {
+        "n_features_to_select": k,
+        "r": float(rng.choice([1.0, 2.0])),
+        "ridge": float(10 ** rng.uniform(-2, 1)),
+        "fit_intercept": bool(rng.random() < 0.7),
+        "feature_weights": weights,
+        "task": "regression",
+        "solver": Splice(proof_seconds=0.2),
+    }
+    sample_weight = rng.uniform(0.2, 2.0, n) if rng.random() < 0.4 else None
+    return X, Y, parameters, sample_weight
+
+
+def lowest_of_all_supports(problem):
+    open_ = np.flatnonzero(
+        problem.may_enter & ~problem.penalty.free(problem.n_rows)[: problem.may_enter.size]
+    )
+    k = min(problem.limit, open_.size)
+    return min(
+        problem.objective(problem.refitted(np.array(support, dtype=int)))
+        for support in combinations(open_, k)
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("block", range(2))
+def test_of_top_k_against_enumeration(block):
+    proved = 0
+    for seed in range(block * CASES // 2, (block + 1) * CASES // 2):
+        case = random_case(seed)
+        if case is None:
+            continue
+        X, Y, parameters, sample_weight = case
+        selector = TopKSelector(**parameters).fit(X, Y, sample_weight=sample_weight)
+        found = selector.solution_
+        best = lowest_of_all_supports(selector.problem_and_solver(X, Y, sample_weight)[0])
+        assert found.lower_bound <= best * (1 + 1e-7)
+        if found.proof.startswith("proved"):
+            proved += 1
+            assert found.objective <= best * (1 + 1e-5)
+    assert proved > 5
+
+
+@pytest.mark.parametrize("kind", [L2pSelector, LpInfSelector])
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_of_p_below_one_against_many_local_minima(kind, p):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20, 3))
+    Y = X @ rng.standard_normal((3, 2)) + rng.standard_normal((20, 2))
+    for ridge in (0.1, 1.0):
+        for alpha in (0.02, 0.3):
+            selector = kind(alpha=alpha, p=p, ridge=ridge, task="regression").fit(X, Y)
+            problem = selector.problem_and_solver(X, Y)[0]
+            best = min(polished(problem, rng) for _ in range(12))
+            assert selector.solution_.lower_bound <= best + 1e-9
+            assert selector.solution_.objective <= best + 1e-6
+            assert selector.solution_.gap >= 0
+
+
+def polished(problem, rng):
+    """The lowest of a random support's smooth minima: p < 1 is smooth where no row is zero."""
+    used = np.append(rng.random(3) < 0.6, True)
+    start = rng.standard_normal((int(used.sum()), 2))
+
+    def value(entries):
+        W = np.zeros((4, 2))
+        W[used] = entries.reshape(start.shape)
+        return problem.objective(W)
+
+    return minimize(value, start.ravel(), method="Nelder-Mead", options={"maxiter": 4000}).fun
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.7])
+def test_the_envelope_is_the_convex_hull_on_a_grid(p):
+    alpha, ridge = 0.4, 0.8
+    envelope = Envelope(alpha, None, p=p, ridge=ridge)
+    t = np.linspace(0.0, 3.0, 3001)
+    ridge_part = ridge / 2 * t**2
+    true = alpha * L2p(1.0, None, p=p).phi(t) + ridge_part
+    hull = alpha * np.where(t > 0, envelope.phi(np.maximum(t, 1e-300)), 0.0) + ridge_part
+    assert np.all(hull <= true + 1e-12)
+    assert np.all(np.diff(hull, 2) >= -1e-12)
+    beyond = t >= envelope.knot
+    np.testing.assert_allclose(hull[beyond], true[beyond])
+
+
+def test_the_envelopes_shrinkage_is_lowest_on_a_grid():
+    envelope = Envelope(0.4, None, p=0.5, ridge=0.8)
+    t = np.linspace(0.0, 6.0, 60_001)[1:]
+    for curvature in (0.9, 2.0, 10.0):
+        for z in (0.1, 0.5, 1.0, 2.0, 5.0):
+            at = float(envelope.shrink(np.array([z]), np.array([0.4 / curvature]))[0])
+            values = (t - z) ** 2 / 2 + 0.4 / curvature * envelope.phi(t)
+            own = (at - z) ** 2 / 2
+            if at > 0:
+                own += 0.4 / curvature * float(envelope.phi(np.array([at]))[0])
+            assert own <= min(values.min(), z**2 / 2) + 1e-8
+
+
+def test_without_a_ridge_nothing_is_claimed():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 50)), rng.standard_normal(30)
+    found = L2pSelector(alpha=0.05).fit(X, y).solution_
+    assert found.gap is None
+    assert not found.proof
