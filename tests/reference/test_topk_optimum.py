@@ -13,8 +13,9 @@ from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers.top_k import bounds, enumeration
+from rowsparse.solvers.top_k.columns import Columns
 from rowsparse.solvers.top_k.solve import certificate, solve_top_k
-from rowsparse.solvers.top_k.support_fit import Columns, Fit
+from rowsparse.solvers.top_k.support_fit import Fit
 
 D = 8
 

@@ -12,9 +12,11 @@ from rowsparse.losses import few_columns as newton
 from rowsparse.losses.few_columns import least_squares
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
-from rowsparse.solvers.top_k import enumeration, support_fit
+from rowsparse.solvers.top_k import columns as candidate_columns
+from rowsparse.solvers.top_k import enumeration
+from rowsparse.solvers.top_k.columns import Columns
 from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
-from rowsparse.solvers.top_k.support_fit import Columns, Fit
+from rowsparse.solvers.top_k.support_fit import Fit
 
 
 def problem(X, Y, k, r=2.0):
@@ -43,7 +45,7 @@ def assert_same_fit(fit, other):
 @pytest.mark.parametrize("room", [1 << 27, 5 * 8 * 41, 0])
 def test_a_fit_that_was_changed_and_used_again_equals_a_new_one(monkeypatch, room):
     """With much, little and no room for products X'x_j."""
-    monkeypatch.setattr(support_fit, "KEPT_BYTES", room)
+    monkeypatch.setattr(candidate_columns, "KEPT_BYTES", room)
     X, Y = data(0)
     known, rng = Columns.of(problem(X, Y, 6)), np.random.default_rng(1)
     fit = Fit(known, 6)

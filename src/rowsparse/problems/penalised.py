@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
+from ..losses.null_fit import reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
@@ -18,6 +18,8 @@ from ..penalties.cardinality import Cardinality
 from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
+from .dual import best_multiple, orthogonal
+from .evaluation import Evaluation
 
 ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for small r
 # What is computed once and depends on the data alone, and on them and on which rows are free.
@@ -25,20 +27,7 @@ _OF_DATA = ("sample_curvatures",)
 _OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation(ByValue):
-    """What one pass over X says about W."""
-
-    objective: float  # of the true problem, without smoothing
-    gradient: np.ndarray  # of the (smoothed) loss, one row per feature
-    scores: np.ndarray  # violation of every row, in units of the data
-    residual: np.ndarray  # E = X W - Y
-    smoothing: float  # of the loss whose gradient this is
-
-    @property
-    def violation(self) -> float:
-        """The largest score."""
-        return float(self.scores.max(initial=0.0))
+__all__ = ["Evaluation", "PenalisedProblem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +107,8 @@ class PenalisedProblem(ByValue):
         return rows[:-1] if self.has_constant else rows
 
     def entering(self, solution: Solution) -> np.ndarray:
-        """How nearly the zero row of every feature would leave zero, all others held: the alpha at
-        which it does, or under a constraint what it would change; see ``Penalty.entering``.
-
-        The curvatures are those of samples with residuals of typical size.
-        """
+        """How nearly the zero row of every feature would leave zero, all others held; see
+        ``Penalty.entering``. The curvatures are those of residuals of typical size."""
         G = solution.gradient
         if G is None:
             W = self.joined(solution.W, solution.intercept)
@@ -249,7 +235,7 @@ class PenalisedProblem(ByValue):
             if self.ridges[free].any():
                 W[free] = few_columns.fit(columns, self.Y, self.loss, None, self.ridges[free])
             else:
-                W[free] = _unpenalised_fit(columns, self.Y, self.loss)
+                W[free] = reweighted_fit(columns, self.Y, self.loss)
         return W
 
     def refitted(self, support: np.ndarray) -> np.ndarray:
@@ -324,18 +310,15 @@ class PenalisedProblem(ByValue):
         return largest if self.loss.quadratic else largest * (1 + 1e-7)
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
-        """Objective minus the lower bound that the gradient of the loss at W proves; None where
-        the problem is not convex, so that this gradient need not lead to a good bound."""
+        """Objective minus the lower bound that W proves; None where the problem is not convex."""
         if not self.convex or (self.penalty.alpha == 0 and not self.ridge):
             return None
         return max(evaluation.objective - self.lower_bound(W, evaluation), 0.0)
 
     def lower_bound(self, W: np.ndarray, evaluation: Evaluation) -> float:
-        """No W has a lower objective: proved by a multiple of the loss's gradient at this W, made
-        orthogonal to the columns that nothing penalises.
-
-        With ``A = -t`` times that gradient, for a convex loss and any penalty, the optimum is at
-        least ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
+        """No W has a lower objective. With ``A = -t`` times the loss's gradient at this W, and a
+        convex loss, the optimum is at least
+        ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
         """
         slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
         if self.ridge:
@@ -350,20 +333,8 @@ class PenalisedProblem(ByValue):
     def bound_from(self, Theta: np.ndarray, G: np.ndarray | None = None) -> float:
         """What any matrix of the shape of Y proves where there is a ridge; G is X'Theta."""
         G = self.design.rmatmul(Theta) if G is None else G
-        return self._best_multiple(*self._orthogonal_to_free(Theta, G))
-
-    def _best_multiple(self, Theta: np.ndarray, G: np.ndarray) -> float:
-        """The largest bound that a multiple of Theta proves; it is concave in the multiple."""
-        longest = min(self.loss.longest_dual(Theta), 2.0)
-
-        def proved(t: float) -> float:
-            return self.loss.dual_value(t * Theta, self.Y) - self.penalty.conjugate(
-                t * G, self.ridges
-            )
-
-        # near a solution the multiple is one, to twice as many digits as a search can find it
-        found = minimize_scalar(lambda t: -proved(t), bounds=(0.0, longest), method="bounded")
-        return max(proved(min(1.0, longest)), -float(found.fun), 0.0)
+        Theta, G = self._orthogonal_to_free(Theta, G)
+        return best_multiple(self.loss, self.penalty, self.ridges, self.Y, Theta, G)
 
     def _orthogonal_to_free(
         self, Theta: np.ndarray, G: np.ndarray
@@ -374,32 +345,8 @@ class PenalisedProblem(ByValue):
         free = free[self.ridges[free] == 0]
         if not free.size:
             return Theta, G
-        F = self.design.take(free)
-        SF = F * self.loss.weights(len(F))[:, None]
-        correction = np.linalg.lstsq(F.T @ SF, F.T @ Theta, rcond=None)[0]
-        Theta = Theta - SF @ correction
+        Theta, correction = orthogonal(Theta, self.design.take(free), self.loss)
         # a pass over X, needed only where the null model's fit has left more than rounding
-        if np.abs(correction).max() > 1e-14 * self.residual_scale ** (self.loss.r - 1):
+        if correction > 1e-14 * self.residual_scale ** (self.loss.r - 1):
             G = self.design.rmatmul(Theta)
         return Theta, G
-
-
-def _unpenalised_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
-    """Minimise the loss over the coefficients of few dense columns, by reweighted least squares."""
-    B = _weighted_least_squares(F, Y, loss.weights(len(Y)))
-    if loss.quadratic:
-        return B
-    size = loss.size_of_residual(F @ B - Y) or 1.0
-    for smoothing in size * np.logspace(-1, -7, 7):
-        smoothed = loss.smoothed(smoothing)
-        for _ in range(200):
-            previous = B
-            B = _weighted_least_squares(F, Y, smoothed.residual_weights(F @ B - Y))
-            if np.abs(B - previous).max() <= 1e-13 * size:
-                break
-    return B
-
-
-def _weighted_least_squares(F: np.ndarray, Y: np.ndarray, h: np.ndarray) -> np.ndarray:
-    root = np.sqrt(h)[:, None]
-    return np.linalg.lstsq(root * F, root * Y, rcond=None)[0]

@@ -29,7 +29,8 @@ from ...penalties.base import LocalModel, Penalty
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never
-from .model import GramModel, WorkingSet
+from .model import GramModel
+from .working_set import WorkingSet
 
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
 STAGE_DONE = 1e-4  # the violation under a smoothing at which it is lowered

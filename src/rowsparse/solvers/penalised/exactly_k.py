@@ -17,7 +17,7 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution
 from ..base import Deadline, OutOfTime, Solver, run
 from .block_descent import BlockDescent, descend, objective
-from .model import WorkingSet
+from .working_set import WorkingSet
 
 OUTSIDERS = 200  # that may take a member's place: those that the gradient pulls most
 ROUGH = 1e-5  # tolerance of trials, relative to the data

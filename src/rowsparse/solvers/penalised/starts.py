@@ -26,8 +26,8 @@ from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Solver, run
 from .block_descent import BlockDescent, descend, objective
 from .irls import IRLS
-from .model import WorkingSet
 from .proximal_gradient import ProximalGradient
+from .working_set import WorkingSet
 
 ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)

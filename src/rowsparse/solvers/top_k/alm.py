@@ -16,8 +16,8 @@ import numpy as np
 from ...numerics.systems import cholesky_solver
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, State
+from .columns import orthonormal, without
 from .multistart import Job, Start, TopKSolver, support_of
-from .support_fit import orthonormal, without
 
 
 @dataclass(kw_only=True)

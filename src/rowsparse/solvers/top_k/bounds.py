@@ -14,8 +14,8 @@ import numpy as np
 
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
+from .columns import Columns, closed_rows
 from .enumeration import PROVED, Bound, best_pair, best_single
-from .support_fit import Columns, closed_rows
 
 __all__ = ["PROVED", "Bound", "bound", "leave_out"]
 

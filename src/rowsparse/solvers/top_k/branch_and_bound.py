@@ -19,8 +19,8 @@ import numpy as np
 from ...numerics.rows import largest
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
+from .columns import Columns
 from .relaxation import Block, Choice, Relaxation, Shares
-from .support_fit import Columns
 
 OPTIMAL = 1e-6  # relative: a gap below it is called none
 SHARPNESS = 0.1  # a node's bound is sharpened until so much of what is missing could be gained

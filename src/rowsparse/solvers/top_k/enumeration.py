@@ -17,7 +17,8 @@ from ...losses.few_columns import StackedFits
 from ...losses.residual import ResidualLoss
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
-from .support_fit import Columns, Fit, closed_rows
+from .columns import Columns, closed_rows
+from .support_fit import Fit
 
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
 PAIR_BLOCK = 256  # columns whose correlations, in single precision, stay inside the cache

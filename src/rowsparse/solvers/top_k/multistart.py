@@ -22,9 +22,9 @@ from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
 from .bounds import Bound, bound
 from .branch_and_bound import Tree, robust_bound
+from .columns import Columns, closed_rows
 from .search import NO_ROWS, SupportSearch
 from .search_robust import search_for
-from .support_fit import Columns, closed_rows
 
 
 class Start(NamedTuple):

@@ -30,7 +30,7 @@ import numpy as np
 from ...numerics.rows import largest
 from ...numerics.shares import moved_shares
 from ...numerics.systems import Cholesky, lifted_cholesky
-from .support_fit import Columns
+from .columns import Columns
 
 NEWTON_STEPS = 20
 ROUNDS = 4  # of choosing the columns near to being chosen; two are the rule

@@ -16,7 +16,8 @@ import numpy as np
 
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .support_fit import Columns, Fit
+from .columns import Columns
+from .support_fit import Fit
 
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
 # many changes in place, and far below any gain that a user could tell.

@@ -14,8 +14,9 @@ import numpy as np
 from ...losses.few_columns import StackedFits, fit
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
+from .columns import Columns, closed_rows, free_columns, padded, without
 from .search import NO_ROWS, Found, SquaredSearch, SupportSearch, best_of
-from .support_fit import Columns, Fit, closed_rows, free_columns, padded, without
+from .support_fit import Fit
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long

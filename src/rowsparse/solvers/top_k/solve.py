@@ -14,10 +14,10 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Solver, State, certified, refuse_unsupported
 from .bounds import PROVED
+from .columns import closed_rows
 from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
 from .search_robust import search_for
-from .support_fit import closed_rows
 
 __all__ = ["Splice", "solve_top_k", "top_k_path"]
 

@@ -1,0 +1,25 @@
+"""What one pass over X says about a point of a penalised problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..values import ByValue
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(ByValue):
+    """What one pass over X says about W."""
+
+    objective: float  # of the true problem, without smoothing
+    gradient: np.ndarray  # of the (smoothed) loss, one row per feature
+    scores: np.ndarray  # violation of every row, in units of the data
+    residual: np.ndarray  # E = X W - Y
+    smoothing: float  # of the loss whose gradient this is
+
+    @property
+    def violation(self) -> float:
+        """The largest score."""
+        return float(self.scores.max(initial=0.0))

@@ -1,0 +1,93 @@
+"""The working set of rows: how it grows, its Gram matrix, and the model on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...numerics.rows import largest, nonzero_rows
+from ...numerics.threads import blas_threads_for
+from ...penalties.base import LocalModel
+from ...problems.penalised import Evaluation, PenalisedProblem
+from .model import GramModel, SampleModel
+
+SMALLEST_GROWTH = 10  # rows: a step costs a pass over X whether few rows or one join
+
+
+@dataclass
+class WorkingSet:
+    """Rows, and their Gram matrix where one is kept (None where it is not)."""
+
+    rows: np.ndarray
+    G: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, problem: PenalisedProblem, rows: np.ndarray) -> WorkingSet:
+        """The named rows, and no others."""
+        return cls(rows[:0])._with(problem, rows)
+
+    def grown(
+        self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation, tol: float
+    ) -> WorkingSet:
+        """With the worst rows added, and those that W or the penalty wants in."""
+        inside = np.zeros(problem.n_rows, bool)
+        inside[self.rows] = True
+        support = nonzero_rows(W)
+        needed = (support | problem.penalty.free(problem.n_rows)) & ~inside
+        scores = np.where(inside | needed, 0.0, evaluation.scores)
+        wrong = int(np.count_nonzero(scores > tol / 2))
+        room = self._room(problem, int(np.count_nonzero(support)))
+        new = np.union1d(np.flatnonzero(needed), largest(scores, min(wrong, room)))
+        return self._with(problem, new)
+
+    def _room(self, problem: PenalisedProblem, n_nonzero: int) -> int:
+        """How many rows may join: for convex problems many at once, else few, worst first."""
+        if not problem.penalty.convex:
+            room = n_nonzero
+        elif self.rows.size:
+            room = 2 * n_nonzero
+        else:  # as many as make the Gram matrix cost about ten passes over X
+            room = int(np.sqrt(10 * problem.n_rows * problem.Y.shape[1]))
+        return max(SMALLEST_GROWTH, room)
+
+    def _with(self, problem: PenalisedProblem, new: np.ndarray) -> WorkingSet:
+        """With new rows; of the Gram matrix only the new pairs are computed."""
+        rows = np.concatenate([self.rows, new])
+        # beyond twice the samples the block of columns is smaller than its Gram matrix
+        most = max(2 * problem.design.shape[0], 1000)
+        if not problem.loss.quadratic or not 0 < rows.size <= most:
+            return WorkingSet(rows)
+        with blas_threads_for(2.0 * len(problem.Y) * len(new) * len(rows)):
+            return WorkingSet(rows, self._gram_with(problem, new))
+
+    def _gram_with(self, problem: PenalisedProblem, new: np.ndarray) -> np.ndarray:
+        gram = problem.design.gram
+        s = problem.loss.weights(len(problem.Y)) / len(problem.Y)
+        old = self.rows
+        if self.G is None:
+            both = np.concatenate([old, new])
+            return _raised(gram(both, both, s), problem.ridges[both])
+        if not len(new):
+            return self.G
+        cross = gram(old, new, s)
+        among = _raised(gram(new, new, s), problem.ridges[new])
+        return np.block([[self.G, cross], [cross.T, among]])
+
+    def model(self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation) -> LocalModel:
+        """The problem at W, which has been evaluated, restricted to these rows."""
+        own = W[self.rows]
+        if self.G is not None:
+            return GramModel(self.G, own, evaluation.gradient[self.rows])
+        loss = problem.loss.smoothed(evaluation.smoothing)
+        X = problem.design.take(self.rows)
+        ridges = problem.ridges[self.rows]
+        return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights, ridges)
+
+
+def _raised(G: np.ndarray, ridges: np.ndarray) -> np.ndarray:
+    """G with the ridges on the diagonal of columns that vary."""
+    if ridges.any():
+        diagonal = np.einsum("ii->i", G)
+        diagonal += np.where(diagonal > 0, ridges, 0.0)
+    return G

@@ -1,0 +1,151 @@
+"""The candidate columns of a least-squares search, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...problems.penalised import PenalisedProblem
+
+DEPENDENT = 1e-9  # of a column's squared norm: what is left of one that lies in the others' span
+KEPT_BYTES = 1 << 27  # of columns and of products X'x_j: what a laptop spares
+
+Product = tuple[np.ndarray, np.ndarray]  # a column x_j and X'x_j
+
+
+@dataclass
+class Columns:
+    """The candidate columns behind two operations, and what is known of them at the start.
+
+    No copy of X is made; the products ``X'x_j`` of columns that were once taken in are kept, so
+    that a column which comes back costs no pass over X.
+    """
+
+    pull: Callable[[np.ndarray], np.ndarray]  # X'q for q (n x m) orthogonal to the free columns
+    block: Callable[[np.ndarray], np.ndarray]  # the named columns, dense, free ones projected out
+    Y: np.ndarray  # the target, free columns projected out
+    C: np.ndarray  # X'Y
+    squares: np.ndarray  # squared norms, zero for columns that may not be chosen
+    names: np.ndarray  # the column's row in W, increasing
+    dependent: float = DEPENDENT
+    ridge: float = 0.0  # in the scale of sums; the squared norms hold it
+    _known: dict[int, Product] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, problem: PenalisedProblem, h: np.ndarray | None = None, ridge: float = 0.0
+    ) -> Columns:
+        """All columns of a problem under its sample weights and ridge, or under others."""
+        design = problem.design
+        n = len(problem.Y)
+        if h is None:
+            squares = n * problem.sample_curvatures
+            h = problem.loss.weights(n)
+            ridge = n * problem.ridge
+        else:
+            squares = design.squares(h)
+        root = np.sqrt(h)[:, None]
+        F, extra = free_columns(problem, root, ridge)
+        Y = without(F, padded(root * problem.Y, extra))
+        products = design.rmatmul(root * np.hstack([F, Y])[:n])  # one pass over X for both
+        in_F = products[:, : F.shape[1]]
+        squares = np.maximum(squares - np.einsum("ij,ij->i", in_F, in_F), 0.0) + ridge
+        squares[closed_rows(problem)] = 0.0
+        return cls(
+            pull=lambda q: design.rmatmul(root * q[:n]),
+            block=lambda js: without(F, padded(root * design.take(js), extra)),
+            Y=Y,
+            C=np.ascontiguousarray(products[:, F.shape[1] :]),
+            squares=squares,
+            names=np.arange(problem.n_rows),
+            # in single precision five digits of a column are its own
+            dependent=1e-4 if design.dtype == np.float32 else DEPENDENT,
+            ridge=ridge,
+        )
+
+    @classmethod
+    def of_block(
+        cls,
+        A: np.ndarray,
+        Y: np.ndarray,
+        names: np.ndarray,
+        dependent: float = DEPENDENT,
+        ridge: float = 0.0,
+    ) -> Columns:
+        """Dense columns that are, as Y is, orthogonal to the free ones."""
+        rows = np.ascontiguousarray(A.T)  # so that a column lies together in memory
+        return cls(
+            pull=lambda q: rows @ q,
+            block=lambda js: rows[js].T,
+            Y=Y,
+            C=rows @ Y,
+            squares=np.einsum("ij,ij->i", rows, rows) + ridge,
+            names=names,
+            dependent=dependent,
+            ridge=ridge,
+        )
+
+    def take(self, chosen: np.ndarray) -> Columns:
+        """Only the chosen columns, as a dense block."""
+        block = self.block(chosen)
+        return Columns.of_block(block, self.Y, self.names[chosen], self.dependent, self.ridge)
+
+    def positions(self, names: np.ndarray) -> np.ndarray:
+        """Where the named columns are."""
+        return np.searchsorted(self.names, names)
+
+    def known(self, js: list[int]) -> list[Product]:
+        """The columns x_j and their products, not to be written to."""
+        missing = [j for j in js if j not in self._known]
+        room = KEPT_BYTES // (8 * (len(self.Y) + len(self.C)))
+        if len(self._known) + len(missing) > room:
+            self._known.clear()
+            missing = js
+        if missing:
+            block = self.block(np.array(missing))
+            columns = np.ascontiguousarray(block.T)
+            products = np.ascontiguousarray(self.pull(block).T)
+            self._known.update(zip(missing, zip(columns, products, strict=True), strict=True))
+        return [self._known[j] for j in js]
+
+
+def closed_rows(problem: PenalisedProblem) -> np.ndarray:
+    """Rows of W that no search may choose: free, excluded or without a varying column."""
+    n_rows = problem.n_rows
+    flat = problem.sample_curvatures == 0
+    return problem.penalty.free(n_rows) | problem.penalty.excluded(n_rows) | flat
+
+
+def free_columns(
+    problem: PenalisedProblem, root: np.ndarray, ridge: float
+) -> tuple[np.ndarray, int]:
+    """A basis of the unpenalised columns, and how many samples it has more than X: one for each
+    that is ridged."""
+    free = np.flatnonzero(problem.penalty.free(problem.n_rows))
+    F = root * problem.design.take(free)
+    ridged = np.flatnonzero(problem.ridges[free] > 0)
+    if not ridged.size:
+        return orthonormal(F), 0
+    F = padded(F, ridged.size)
+    F[len(root) + np.arange(ridged.size), ridged] = np.sqrt(ridge)
+    return orthonormal(F), ridged.size
+
+
+def padded(A: np.ndarray, extra: int) -> np.ndarray:
+    """A with so many samples of zeros added."""
+    return np.vstack([A, np.zeros((extra, A.shape[1]))]) if extra else A
+
+
+def orthonormal(A: np.ndarray) -> np.ndarray:
+    """A basis of the span of few columns."""
+    if not A.shape[1]:
+        return A
+    U, values, _ = np.linalg.svd(A, full_matrices=False)
+    return U[:, values > 1e-10 * values.max(initial=0.0)]
+
+
+def without(F: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """A minus its part in the span of the orthonormal F."""
+    return A - F @ (F.T @ A) if F.shape[1] else A
