@@ -395,7 +395,7 @@ def models(seed=0, n=20):
     X = rng.standard_normal((n, D)) * np.sqrt(1 / n)
     Y = X @ rows(seed) + 0.1 * rng.standard_normal((n, C))
     loss = ResidualLoss(2.0)
-    for ridge in (0.0, 0.02):
+    for ridge in (0.0, 0.002):
         ridges = np.full(D, ridge)
         yield GramModel(X.T @ X / n + np.diag(ridges), np.zeros((D, C)), -X.T @ Y / n)
         yield SampleModel(X, np.zeros((D, C)), -Y, loss, lambda h: h, ridges)

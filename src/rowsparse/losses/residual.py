@@ -114,7 +114,8 @@ class ResidualLoss(Loss):
         used = scale > 0
         if np.any(norms[~used] > 0):
             return -np.inf
-        return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
+        with np.errstate(over="ignore"):  # an infinite cost proves nothing, and says so
+            return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
 
     def longest_dual(self, Theta: np.ndarray) -> float:
         """The largest t for which ``t Theta`` is in the domain of the dual; only r = 1 has an

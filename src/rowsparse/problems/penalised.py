@@ -146,9 +146,8 @@ class PenalisedProblem(ByValue):
 
     def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """Gradient of the (smoothed) loss and the ridge in W."""
-        loss = self.loss.smoothed(smoothing)
-        pulled = self.design.rmatmul(loss.gradient(self.design.matmul(W), self.Y))
-        return pulled + self.ridges[:, None] * W
+        slopes = self.loss.smoothed(smoothing).gradient(self.design.matmul(W), self.Y)
+        return self.design.rmatmul(slopes) + self.ridges[:, None] * W
 
     def evaluate(self, W: np.ndarray, smoothing: float | None = None) -> Evaluation:
         """Objective, gradient and violation of W.
@@ -262,9 +261,8 @@ class PenalisedProblem(ByValue):
     def smoothing_floor(self) -> float:
         """The smoothing under which results are certified.
 
-        For small r the weight of a vanishing residual, floor**(r-2), multiplies rounding errors:
-        the floor keeps them below 1e-6.
-        """
+        For small r the weight of a vanishing residual multiplies rounding errors: it keeps them
+        below 1e-6."""
         from_rounding = (1e6 * ROUNDING) ** (1 / (2 - min(self.loss.r, 1.0)))
         return max(SMOOTHING_FLOOR, from_rounding) * self.residual_scale
 
