@@ -166,6 +166,7 @@ class _Walk:
                 problem = self.problem.with_alpha(alpha)
                 proved = 0.0
                 found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
+                self.known[alpha, True] = found
         if found.gap is None and (self.problem.ridge or proved):
             found = bounded(problem, found, proved)
         return alpha, found
