@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from rowsparse import L2pSelector, LpInfSelector, TopKSelector
 from rowsparse.penalties import L2p
-from rowsparse.penalties.envelope import Envelope
+from rowsparse.penalties.families import Envelope
 from rowsparse.solvers import Splice
 
 CASES = 60  # of top-k, by fixed seeds
