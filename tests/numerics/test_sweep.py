@@ -111,8 +111,9 @@ def test_the_size_of_a_batch_changes_nothing_but_rounding(batch, p):
     np.testing.assert_allclose(Q, data.G @ W - data.B, atol=1e-12)
     W, R = data.W0.copy(order="F"), np.asfortranarray(data.X @ data.W0 - data.Y)
     L = np.diag(data.G).copy()
+    ridges = np.zeros(len(L))
     sweep._sweep_samples(
-        data.X.T, R.T, W.T, L, data.strength, p, data.rows, 3, 0.0, space=None, batch=batch
+        data.X.T, R.T, W.T, L, ridges, data.strength, p, data.rows, 3, 0.0, space=None, batch=batch
     )
     np.testing.assert_allclose(W, expected, atol=1e-12)
     np.testing.assert_allclose(R, data.X @ W - data.Y, atol=1e-12)
