@@ -220,7 +220,8 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every sample."""
-        return decided(self.classes_, self.decision_function(X))
+        decisions = self.decision_function(X)
+        return decided(self.classes_, decisions)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
