@@ -32,7 +32,8 @@ def selection_path(
 
     Without ``alphas`` the grid is geometric from alpha_max to ``alpha_min_ratio`` times it. With
     ``ks`` the path has one solution per k instead: the largest alpha found with at least k rows.
-    The solver's time limit is for the whole path.
+    All are solutions of one problem: ``ridge="auto"`` is that of the largest k. The solver's
+    time limit is for the whole path.
     """
     if not isinstance(selector, RowSelector | TopKSelector):
         raise TypeError(
@@ -43,11 +44,13 @@ def selection_path(
         if ks is None:
             raise ValueError("Expected ks, the numbers of features: a constraint has no alpha.")
         return _path_of_constraint(selector, X, y, sample_weight, ks)
-    problem, solver = selector.problem_and_solver(X, y, sample_weight)
     if ks is None:
+        problem, solver = selector.problem_and_solver(X, y, sample_weight)
         grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
         return alpha_path(problem, solver, grid, selector.init)
-    return path_over_k(problem, solver, _checked_ks(ks, problem), selector.init)
+    wanted = _whole_numbers(ks)
+    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted))
+    return path_over_k(problem, solver, _checked_ks(wanted, problem), selector.init)
 
 
 def power_path(
@@ -83,10 +86,16 @@ def power_path(
     return replace(path, powers=grid[: len(path)])
 
 
-def _checked_ks(ks: Iterable[int], problem: PenalisedProblem) -> list[int]:
-    n_features = problem.n_rows - problem.has_constant
+def _whole_numbers(ks: Iterable[int]) -> list[int]:
     wanted = sorted({check_integer("every one of ks", k, 0) for k in ks})
-    if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
+    if not wanted:
+        raise ValueError("Expected at least one number of features in ks, got none.")
+    return wanted
+
+
+def _checked_ks(wanted: list[int], problem: PenalisedProblem) -> list[int]:
+    n_features = problem.n_rows - problem.has_constant
+    if wanted[0] < 1 or wanted[-1] > n_features:
         raise ValueError(
             f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
         )
@@ -97,8 +106,9 @@ def _path_of_constraint(
     selector: TopKSelector, X: Any, y: Any, sample_weight: Any, ks: Iterable[int]
 ) -> Path:
     """Every k from its neighbours. Features that are always in count."""
-    problem, solver = selector.problem_and_solver(X, y, sample_weight)
-    ks = _checked_ks(ks, problem)
+    wanted = _whole_numbers(ks)
+    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted))
+    ks = _checked_ks(wanted, problem)
     always = int(np.sum(problem.penalty.free(problem.n_rows))) - problem.has_constant
     if ks[0] <= always and always:
         raise ValueError(

@@ -31,7 +31,7 @@ from ..results import Path, Solution
 from ..solvers import Solver, choose, solve
 from ..solvers.penalised.bounds import bounded
 from .base import JointSelector, say_how_it_ended, solver_for
-from .data import Data, explaining_bad_numbers, refuse_bad_squares
+from .data import Data, check_ridge, explaining_bad_numbers, refuse_bad_squares
 
 DEFAULT_FRACTION = (
     0.1  # of alpha_max, when neither alpha nor k is given: documented, a round number
@@ -65,7 +65,7 @@ class RowSelector(JointSelector):
     _: KW_ONLY
     alpha: float | None = None
     p: float = 0.5
-    ridge: float = 0.0
+    ridge: float | str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
     init: Any = "best"
@@ -78,7 +78,7 @@ class RowSelector(JointSelector):
         "n_features_to_select": optional(check_count),
         "alpha": optional(partial(check_number, low=0.0)),
         "p": partial(check_number, low=0.0, high=1.0),
-        "ridge": partial(check_number, low=0.0),
+        "ridge": check_ridge,
         "fit_intercept": check_switch,
         "standardize": check_switch,
         "solver": solver_for(PENALTY, "BlockDescent, IRLS or ProximalGradient"),
@@ -99,30 +99,35 @@ class RowSelector(JointSelector):
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
-        problem = self._problem(data)
+        problem = self._problem(data, k)
         with explaining_bad_numbers(self, X, problem):
             alpha, solution, path = self._solve(problem, k)
         say_how_it_ended(solution)
         problem = problem.with_alpha(alpha)
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
         self.alpha_ = float(alpha)
+        self.ridge_ = problem.ridge
         unknown = np.full(self.scores_.size, np.nan)
         self.entered_alpha_ = unknown if path is None else path.entered
         self._say_what_is_missing(k)
 
     def problem_and_solver(
-        self, X: Any, y: Any, sample_weight: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, k: int | None = None
     ) -> tuple[PenalisedProblem, Solver]:
-        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
+        """The optimisation problem that ``fit`` would solve, and the solver it would use; with k
+        as if so many features were to be selected."""
         check_parameters(self)
-        problem = self._problem(Data.of(self, X, y, sample_weight))
+        data = Data.of(self, X, y, sample_weight)
+        if k is None and self.n_features_to_select is not None:
+            k = check_k(self.n_features_to_select, data.factors)
+        problem = self._problem(data, k)
         refuse_bad_squares(self, X, problem)
         return problem, self._solver(problem)
 
     def _solver(self, problem: PenalisedProblem) -> Solver:
         return self.solver if isinstance(self.solver, Solver) else choose(problem)[0]
 
-    def _problem(self, data: Data) -> PenalisedProblem:
+    def _problem(self, data: Data, k: int | None) -> PenalisedProblem:
         penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
         shape = (data.design.shape[1], data.target.Y.shape[1])
         if not isinstance(self.init, str) and np.shape(self.init) != shape:
@@ -132,8 +137,13 @@ class RowSelector(JointSelector):
             )
         loss = self._loss(data.weights)
         return PenalisedProblem.build(
-            data.design, data.target.Y, loss, penalty, self.fit_intercept, float(self.ridge)
+            data.design, data.target.Y, loss, penalty, self.fit_intercept, self._ridge(data, k)
         )
+
+    def _ridge(self, data: Data, k: int | None) -> float:
+        if not isinstance(self.ridge, str):
+            return float(self.ridge)
+        return 0.0 if k is None else data.ridge_of_search(k, self._loss(None).r)
 
     def _solve(
         self, problem: PenalisedProblem, k: int | None
@@ -192,9 +202,12 @@ class L2pSelector(RowSelector):
         least k rows are nonzero. None alone: a tenth of the smallest alpha that selects nothing.
     p : float in [0, 1]
         Order of the penalty; smaller is sparser and less biased, below 1 it is not convex.
-    ridge : float >= 0
+    ridge : float >= 0 or "auto"
         Strength of a ridge on the rows (not on the intercept). It makes selections on few samples
         steadier, and with it even problems with p < 1 get a proved gap. 0 is the papers' problem.
+        "auto" with ``n_features_to_select=k`` is 3 (k log(e d / k) / n)**2: little where samples
+        are many, much where the choice of k among d columns is more than n samples can support;
+        without k it is 0.
     r : float in (0, 2]
         Order of the loss; smaller is more robust to outlying samples.
     fit_intercept : bool
@@ -224,7 +237,7 @@ class L2pSelector(RowSelector):
         Nonzero rows by their norm, the others by the alpha at which they would leave zero if all
         else stayed; ties broken by index.
     support_ : boolean array (n_features,)
-    alpha_ : float
+    alpha_, ridge_ : float
     solution_ : rowsparse.results.Solution, with the certificate
         After a path in alpha ``n_iter`` and ``seconds`` are of the whole path.
     n_iter_, n_features_in_, feature_names_in_, classes_ (where y has classes)
@@ -248,31 +261,36 @@ class L2pSelector(RowSelector):
     }
 
     @classmethod
+    def _of_a_paper(cls, n_features_to_select: Any, **parameters: Any) -> Self:
+        """No paper has a ridge; who asks for one gets it."""
+        return cls(n_features_to_select, **{"ridge": 0.0, **parameters})
+
+    @classmethod
     def mtfs(cls, n_features_to_select: Any = None, **parameters: Any) -> Self:
         """Multi-task feature selection (Obozinski 2006, Argyriou 2007): r = 2, p = 1."""
-        return cls(n_features_to_select, r=2.0, p=1.0, **parameters)
+        return cls._of_a_paper(n_features_to_select, r=2.0, p=1.0, **parameters)
 
     @classmethod
     def rfs(cls, n_features_to_select: Any = None, **parameters: Any) -> Self:
         """Robust feature selection (Nie et al. 2010): r = p = 1."""
-        return cls(n_features_to_select, r=1.0, p=1.0, **parameters)
+        return cls._of_a_paper(n_features_to_select, r=1.0, p=1.0, **parameters)
 
     @classmethod
     def erfs(cls, n_features_to_select: Any = None, p: float = 0.5, **parameters: Any) -> Self:
         """Extended RFS, the l2,p method (Wang & Chen 2013): r = p."""
-        return cls(n_features_to_select, r=p, p=p, **parameters)
+        return cls._of_a_paper(n_features_to_select, r=p, p=p, **parameters)
 
     @classmethod
     def rk1u(cls, n_features_to_select: Any = None, p: float = 0.5, **parameters: Any) -> Self:
         """RK1U (Zhang et al. 2014): r = 2, any p."""
-        return cls(n_features_to_select, r=2.0, p=p, **parameters)
+        return cls._of_a_paper(n_features_to_select, r=2.0, p=p, **parameters)
 
     @classmethod
     def gsr(
         cls, n_features_to_select: Any = None, r: float = 1.0, p: float = 0.5, **parameters: Any
     ) -> Self:
         """General sparsity-regularised selection (Peng & Fan 2017): any r, any p."""
-        return cls(n_features_to_select, r=r, p=p, **parameters)
+        return cls._of_a_paper(n_features_to_select, r=r, p=p, **parameters)
 
     def _loss(self, sample_weight: np.ndarray | None) -> ResidualLoss:
         return ResidualLoss(float(self.r), sample_weight)

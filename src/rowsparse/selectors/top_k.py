@@ -29,7 +29,7 @@ from ..problems.penalised import PenalisedProblem
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
 from .base import JointSelector, say_how_it_ended, solver_for
-from .data import Data, refuse_bad_squares
+from .data import Data, check_ridge, refuse_bad_squares
 
 
 def check_seed(name: str, value: Any) -> None:
@@ -64,10 +64,12 @@ class TopKSelector(JointSelector):
     r : float in (0, 2]
         Order of the loss. 1 resists outlying samples (the paper's loss); 2 is squared loss, the
         fastest, for which every swap is scored exactly.
-    ridge : float >= 0
-        On few samples the best fit interpolates and selects by chance; a ridge (try 1) selects
-        better, and lets the solver prove how near to the optimum it is: with r = 2 and
-        ``solver=Splice(proof_seconds=60)`` by branch and bound. 0 is the paper's problem.
+    ridge : float >= 0 or "auto"
+        On few samples the best fit interpolates and selects by chance; a ridge selects better, and
+        lets the solver prove how near to the optimum it is: with r = 2 and
+        ``solver=Splice(proof_seconds=60)`` by branch and bound. 0 is the paper's problem. "auto"
+        is 3 (k log(e d / k) / n)**2, in the units of the data where r < 2: little where samples
+        are many, much where the choice of k among d columns is more than n samples can support.
     standardize : bool
         Scale columns to unit variance first; without a ridge this changes ``scores_`` only.
     n_init : int >= 0
@@ -87,13 +89,14 @@ class TopKSelector(JointSelector):
 
     Attributes
     ----------
-    coef_, intercept_ : the fit on the selected features, without shrinkage
+    coef_, intercept_ : the fit on the selected features, under the ridge
     ranking_ : array (n_features,), 1 = best
         Nonzero rows by their norm, the others by what adding them would gain; ties broken by index.
     solution_ : rowsparse.results.Solution
         With ``starts`` (objective per start), ``n_best_starts``, ``lower_bound``, ``gap`` and
         ``proof``.
-    scores_, support_, n_iter_, n_features_in_, feature_names_in_, classes_ : as in ``L2pSelector``
+    scores_, support_, ridge_, n_iter_, n_features_in_, feature_names_in_, classes_ :
+        as in ``L2pSelector``
 
     Examples
     --------
@@ -110,7 +113,7 @@ class TopKSelector(JointSelector):
     n_features_to_select: int | float = 10
     _: KW_ONLY
     r: float = 1.0
-    ridge: float = 0.0
+    ridge: float | str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
     n_init: int = 5
@@ -124,7 +127,7 @@ class TopKSelector(JointSelector):
     _checks: ClassVar = {
         "n_features_to_select": check_count,
         "r": partial(check_number, low=0.0, high=2.0, low_open=True),
-        "ridge": partial(check_number, low=0.0),
+        "ridge": check_ridge,
         "fit_intercept": check_switch,
         "standardize": check_switch,
         "n_init": partial(check_integer, low=0),
@@ -141,34 +144,39 @@ class TopKSelector(JointSelector):
         refuse_bad_squares(self, X, problem)
         solution = solve_top_k(problem, self._solver(), self.n_init, self.polish, self._rng())
         say_how_it_ended(solution)
+        self.ridge_ = problem.ridge
         k = check_k(self.n_features_to_select, data.factors)
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
         self._say_if_nothing_helps(problem)
         self._say_what_is_missing(k, data.factors == 0)
 
     def problem_and_solver(
-        self, X: Any, y: Any, sample_weight: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, k: int | None = None
     ) -> tuple[PenalisedProblem, Solver]:
-        """The optimisation problem that ``fit`` would solve, and the solver it would use."""
+        """The optimisation problem that ``fit`` would solve, and the solver it would use; with k
+        under the ridge that goes with so many features."""
         check_parameters(self)
-        return self._problem(Data.of(self, X, y, sample_weight)), self._solver()
+        return self._problem(Data.of(self, X, y, sample_weight), k), self._solver()
 
     def _solver(self) -> Solver:
         return self.solver if isinstance(self.solver, Solver) else Splice()
 
-    def _problem(self, data: Data) -> PenalisedProblem:
+    def _problem(self, data: Data, k_of_ridge: int | None = None) -> PenalisedProblem:
         """At most k rows, those always in included: they are free in the problem itself."""
         k = check_k(self.n_features_to_select, data.factors)
+        ridge = self.ridge
+        if isinstance(ridge, str):
+            ridge = data.ridge_of_search(k_of_ridge or k, self.r)
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
         return PenalisedProblem.build(
-            data.design, data.target.Y, loss, penalty, self.fit_intercept, float(self.ridge)
+            data.design, data.target.Y, loss, penalty, self.fit_intercept, float(ridge)
         )
 
     @classmethod
     def paper(cls, n_features_to_select: Any = 10, **parameters: Any) -> Self:
         """The problem of Cai, Nie & Huang (2013): r = 1 and no ridge."""
-        return cls(n_features_to_select, r=1.0, ridge=0.0, **parameters)
+        return cls(n_features_to_select, **{"r": 1.0, "ridge": 0.0, **parameters})
 
     def _rng(self) -> np.random.Generator:
         if self.random_state is None or isinstance(self.random_state, Integral):
