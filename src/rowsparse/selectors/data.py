@@ -74,6 +74,7 @@ class Data:
     means: np.ndarray
     scales: np.ndarray
     factors: np.ndarray  # of the features; infinite for constant columns
+    X: Any  # the table itself, ndarray, memory map or CSC
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any) -> Data:
@@ -106,7 +107,7 @@ class Data:
             known = (weights, squares) if selector.fit_intercept else None
             design = Standardized(design, means, scales, known)
         s = None if samples.weights is None else weights
-        return cls(design, samples.target, s, given, means, scales, factors)
+        return cls(design, samples.target, s, given, means, scales, factors, samples.X)
 
 
 @contextmanager
