@@ -3,7 +3,8 @@
     ROWSPARSE_DATA=folder python benchmarks/wrong_tool.py            # all sets: one line for each k
     ROWSPARSE_DATA=folder python benchmarks/wrong_tool.py accuracy   # the table of the docs page
 
-Seconds are CPU time, of the rule alone and of the whole fit of TopKSelector(k, r=2, ridge=0), the fastest.
+Seconds are CPU time: of the rule alone, and of the whole fit of the fastest selector,
+TopKSelector(k, r=2, ridge=0).
 """
 
 from __future__ import annotations

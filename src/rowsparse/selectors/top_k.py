@@ -93,7 +93,8 @@ class TopKSelector(JointSelector):
     solution_ : rowsparse.results.Solution
         With ``starts`` (objective per start), ``n_best_starts``, ``lower_bound``, ``gap`` and
         ``proof``.
-    scores_, support_, n_iter_, n_features_in_, feature_names_in_, classes_ : as in ``L2pSelector``
+    scores_, support_, notes_, n_iter_, n_features_in_, feature_names_in_, classes_ : as in
+        ``L2pSelector``
 
     Examples
     --------

@@ -30,12 +30,15 @@ from scipy import sparse
 
 from ..numerics.threads import one_blas_thread
 
-FEWEST_ROWS = 50  # for scores as for errors: fewer make no standard error to rely on
-MOST_ROWS = 500
-MOST_PRODUCTS = 1e8  # in the distances over all columns: about 10 ms
+# What each was: on madelon, k = 10, six draws of rows, the rivals lead by 8 to 15 standard errors
+# with these, by 2 to 11 where the 10 nearest are sought without regard to Y, and by -1 to 8 where
+# the columns are those of the largest F. No real set but madelon has a lead above 1.4.
+FEWEST_ROWS = 50  # for scores as for errors: the standard error of fewer is itself in doubt
+MOST_ROWS = 500  # the same: madelon takes 65 ms of CPU time
+MOST_PRODUCTS = 1e8  # in the distances over all columns, which take 10 ms of that
 FINE = 0.5
 KEPT = 1 / 3
-N_PAIRS = 10
+N_PAIRS = 10  # as in ReliefF
 N_NEAREST = 5
 CERTAIN = 3.0
 
