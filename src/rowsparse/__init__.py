@@ -7,6 +7,7 @@ from .selectors import (
     ProbitSelector,
     ScoreSelector,
     TopKSelector,
+    WrongToolWarning,
     ZeroNormKernelSVC,
     ZeroNormSVC,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "ProbitSelector",
     "ScoreSelector",
     "TopKSelector",
+    "WrongToolWarning",
     "ZeroNormKernelSVC",
     "ZeroNormSVC",
     "__version__",

@@ -11,7 +11,10 @@ from rowsparse import TopKSelector
 from rowsparse.cli.methods import METHODS, PARAMETERS, SWITCHES
 from rowsparse.datasets import load_dataset
 
-SETTINGS = {"alpha": 0.3, "p": 0.25, "r": 1.5, "C": 0.7, "norm": 1.0, "init": "zero", "seed": 3}
+SETTINGS = {
+    "alpha": 0.3, "p": 0.25, "r": 1.5, "ridge": 0.6, "C": 0.7, "norm": 1.0,
+    "init": "zero", "seed": 3,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -68,6 +71,18 @@ def test_top_k_on_the_command_line_is_the_selector():
     selector = TopKSelector(4, r=2.0, random_state=1).fit(wine.X, wine.y)
     assert {f["index"] for f in record["features"]} == set(np.flatnonzero(selector.support_))
     assert record["objective"] == pytest.approx(selector.solution_.objective)
+
+
+@pytest.mark.parametrize("method", ["l2p", "lpinf", "topk"])
+def test_what_a_ridge_proves_is_shown(method):
+    arguments = ("select", "wine", "--method", method, "-k", 3, "--ridge", 2, "--time-limit", 60)
+    last = rowsparse(*arguments).stdout.splitlines()[-1]
+    assert " · ridge 2 · " in last
+    assert "above the optimum" in last or "proved optimal" in last
+    record = json.loads(rowsparse(*arguments, "--json").stdout)
+    assert record["ridge"] == 2
+    assert record["proof"]
+    assert record["gap"] == pytest.approx(record["objective"] - record["lower_bound"], abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["topk", "relieff"])

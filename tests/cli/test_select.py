@@ -37,10 +37,12 @@ def test_finds_the_features_and_writes_them(table, tmp_path):
 
 def test_last_line_says_how_well_it_was_solved(table):
     path, _ = table
-    last = rowsparse("select", path, "--target", "kind", "-k", 4).stdout.splitlines()[-1]
+    arguments = ("select", path, "--target", "kind", "-k", 4, "--ridge", 0)
+    last = rowsparse(*arguments).stdout.splitlines()[-1]
     for word in ("4 of 12 features", "alpha ", "objective ", "violation ", " s · ", "converged"):
         assert word in last
     assert "gap" not in last  # p = 0.5 is not convex
+    assert "ridge" not in last
     convex = rowsparse("select", path, "--target", "kind", "--method", "mtfs", "--alpha", 0.1)
     assert "gap " in convex.stdout.splitlines()[-1]
 
@@ -335,5 +337,5 @@ def test_version_and_help():
     for arguments in (["--help"], ["select", "--help"], ["datasets", "list", "--help"]):
         assert rowsparse(*arguments).exit_code == 0
     text = rowsparse("select", "--help").stdout
-    for option in ("--target", "--alpha", "--method", "--out", "--json", "--time-limit"):
+    for option in ("--target", "--alpha", "--ridge", "--method", "--out", "--json", "--time-limit"):
         assert option in text

@@ -27,6 +27,12 @@ BAD_INPUT = {
     "k above d": (("iris", "-k", 5), ["4", "5"]),
     "k of zero": (("iris", "-k", 0), ["0"]),
     "negative alpha": (("iris", "--alpha", -1), ["alpha", "-1"]),
+    "negative ridge": (("iris", "-k", 2, "--ridge", -1), ["ridge", ">= 0", "-1"]),
+    "ridge that is no number": (("iris", "-k", 2, "--ridge", "nan"), ["ridge", "finite", "nan"]),
+    "ridge of a filter": (
+        ("iris", "--method", "relieff", "--ridge", 1),
+        ["--ridge", "no such option with --method relieff", "choose one of l2p,", "topk"],
+    ),
     "p above one": (("iris", "-k", 2, "--p", 1.5), ["p", "1.5"]),
     "r above two": (("iris", "-k", 2, "--r", 3), ["r", "3"]),
     "unknown init": (("iris", "-k", 2, "--init", "magic"), ["init", "magic"]),
@@ -53,7 +59,12 @@ def test_bad_input_is_one_sentence_and_exit_code_2(case, table, tmp_path, monkey
 
 
 def test_wrong_options_are_usage_errors():
-    for arguments in (["select"], ["select", "iris", "-k", "many"], ["selekt", "iris"]):
+    for arguments in (
+        ["select"],
+        ["select", "iris", "-k", "many"],
+        ["select", "iris", "--ridge", "much"],
+        ["selekt", "iris"],
+    ):
         assert rowsparse(*arguments).exit_code == 2
 
 

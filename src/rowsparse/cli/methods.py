@@ -28,7 +28,7 @@ from rowsparse.solvers import (
 )
 
 MARGIN = ("norm", "no_standardize", "time_limit")
-PENALISED = ("alpha", "init", "no_intercept", "no_standardize", "time_limit", "task")
+PENALISED = ("alpha", "ridge", "init", "no_intercept", "no_standardize", "time_limit", "task")
 
 # What an option is called in the constructors; the others keep their names.
 PARAMETERS = {"k": "n_features_to_select", "seed": "random_state"}
@@ -71,7 +71,7 @@ METHODS = {
     "lpinf": Method(LpInfSelector, (*PENALISED, "p")),
     "topk": Method(
         TopKSelector,
-        ("r", "no_intercept", "no_standardize", "time_limit", "seed", "task"),
+        ("r", "ridge", "no_intercept", "no_standardize", "time_limit", "seed", "task"),
         Splice,
         default_k=10,
     ),

@@ -38,7 +38,7 @@ class Selection:
     method: str
     features: list[Feature]  # best first
     outputs: list[str]  # what the coefficients of a feature belong to
-    settings: dict[str, Any]  # p, r, alpha, C, norm: those that the method has
+    settings: dict[str, Any]  # p, r, ridge, alpha, C, norm: those that the method has
     solution: Solution | None  # a filter solves no problem
     seconds: float  # for the whole fit: path, starts and all
 
@@ -60,7 +60,7 @@ def read_selection(dataset: Dataset, method: str, selector: Any, seconds: float)
         score = float(selector.scores_[j])
         features.append(Feature(rank, dataset.feature_names[j], j, score, coef[:, j].tolist()))
     outputs = output_names(dataset, fitted.get("classes_"), len(coef)) if len(coef) else []
-    names = {"p": "p", "r": "r", "alpha": "alpha_", "C": "C_", "norm": "norm"}
+    names = {"p": "p", "r": "r", "ridge": "ridge", "alpha": "alpha_", "C": "C_", "norm": "norm"}
     settings = {key: fitted[name] for key, name in names.items() if name in fitted}
     solution = fitted.get("solution_")
     return Selection(dataset, method, features, outputs, settings, solution, seconds)
@@ -117,8 +117,8 @@ def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -
 def _summary(selection: Selection) -> str:
     """One line: how many features, and what is known about how well the problem was solved."""
     parts = [f"{len(selection.features)} of {selection.dataset.n_features} features"]
-    for name in ("alpha", "C"):
-        if name in selection.settings:
+    for name in ("alpha", "ridge", "C"):
+        if selection.settings.get(name):  # no ridge is not worth a word
             parts.append(f"{name} {selection.settings[name]:.4g}")
     seconds = f"{selection.seconds:.2g} s"
     solution = selection.solution
@@ -127,7 +127,7 @@ def _summary(selection: Selection) -> str:
     parts.append(f"objective {solution.objective:.6g}")
     if solution.violation is not None:
         parts.append(f"violation {solution.violation:.2g}")
-    if solution.proof:
+    if solution.proof:  # in words, the gap included
         parts.append(solution.proof)
     elif solution.gap is not None:
         parts.append(f"gap {solution.gap:.2g}")
@@ -156,6 +156,8 @@ def as_record(selection: Selection) -> dict[str, Any]:
             "objective": _finite(solution.objective),
             "violation": _finite(solution.violation),
             "gap": _finite(solution.gap),
+            "lower_bound": _finite(solution.lower_bound),
+            "proof": solution.proof,
             "n_iter": int(solution.n_iter),
             "status": solution.status,
             "start": solution.start,

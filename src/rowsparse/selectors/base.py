@@ -24,6 +24,7 @@ from ..numerics.rows import row_norms
 from ..results import Solution
 from ..solvers.base import Solver
 from .data import FLOATS, Data
+from .wrong_tool import WrongToolWarning, weigh
 
 
 class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
@@ -190,6 +191,17 @@ class JointSelector(FeatureSelector):
         self.target_kind_ = data.target.kind
         self.output_names_ = data.target.output_names
         self._set_classes(data.target.classes)
+        self._say_if_the_wrong_tool(data)
+
+    def _say_if_the_wrong_tool(self, data: Data) -> None:
+        """One note, by the rule of ``wrong_tool``, for the caller of the ``fit`` above ``_fit``."""
+        self.notes_: tuple[str, ...] = ()
+        if not self.solution_.converged:  # what is wrong has been said
+            return
+        evidence = weigh(data.X, data.target.Y, self.support_, np.isfinite(data.factors))
+        if evidence is not None and evidence.is_wrong_tool:
+            self.notes_ = (evidence.sentence(int(np.count_nonzero(self.support_))),)
+            warnings.warn(self.notes_[0], WrongToolWarning, stacklevel=5)
 
     @available_if(_has_classes)
     def decision_function(self, X: Any) -> np.ndarray:

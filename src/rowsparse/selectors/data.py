@@ -79,6 +79,7 @@ class Data:
     means: np.ndarray
     scales: np.ndarray
     factors: np.ndarray  # of the features; infinite for constant columns
+    X: Any  # the table itself, ndarray, memory map or CSC
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any) -> Data:
@@ -111,7 +112,7 @@ class Data:
             known = (weights, squares) if selector.fit_intercept else None
             design = Standardized(design, means, scales, known)
         s = None if samples.weights is None else weights
-        return cls(design, samples.target, s, given, means, scales, factors)
+        return cls(design, samples.target, s, given, means, scales, factors, samples.X)
 
     def ridge_of_search(self, k: int, r: float) -> float:
         r"""The ridge of ``ridge="auto"`` for k of d features and n samples,

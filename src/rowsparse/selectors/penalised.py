@@ -240,6 +240,7 @@ class L2pSelector(RowSelector):
     alpha_, ridge_ : float
     solution_ : rowsparse.results.Solution, with the certificate
         After a path in alpha ``n_iter`` and ``seconds`` are of the whole path.
+    notes_ : tuple of sentences, empty unless a linear selection seems the wrong tool
     n_iter_, n_features_in_, feature_names_in_, classes_ (where y has classes)
 
     Examples

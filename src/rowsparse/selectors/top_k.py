@@ -95,7 +95,7 @@ class TopKSelector(JointSelector):
     solution_ : rowsparse.results.Solution
         With ``starts`` (objective per start), ``n_best_starts``, ``lower_bound``, ``gap`` and
         ``proof``.
-    scores_, support_, ridge_, n_iter_, n_features_in_, feature_names_in_, classes_ :
+    scores_, support_, ridge_, notes_, n_iter_, n_features_in_, feature_names_in_, classes_ :
         as in ``L2pSelector``
 
     Examples
@@ -112,7 +112,7 @@ class TopKSelector(JointSelector):
 
     n_features_to_select: int | float = 10
     _: KW_ONLY
-    r: float = 1.0
+    r: float = 2.0
     ridge: float | str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
