@@ -1,6 +1,7 @@
 r"""The augmented Lagrangian method of Cai, Nie & Huang (2013) for at most k nonzero rows.
 
-    min  n L_r(E) + n ridge/2 |V|**2   subject to   W = V,  X W - Y = E,  V has at most k nonzero rows,
+    min  n L_r(E) + n ridge/2 |V|**2
+    subject to   W = V,  X W - Y = E,  V has at most k nonzero rows,
 
 by turns in W (one linear system, factorised once), V (projection), E (row shrinkage) and the two
 multipliers, while mu grows by rho in every step. For r = 1 the scale is the paper's, and so is the

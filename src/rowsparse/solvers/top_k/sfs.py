@@ -21,9 +21,10 @@ class _State(State):
 class SFS(TopKSolver[_State]):
     """``W <- the k largest rows of W - gradient / L`` for squared loss.
 
-    L is the largest eigenvalue of X'SX/n plus the ridge, so the objective never increases. ``TopKSelector`` starts
-    it from the MTFS (l_{2,1}) solution, as the papers do. Converged means that a step moves W by at
-    most ``tol`` in units of the data; the point is then stationary on its support.
+    L is the largest eigenvalue of X'SX/n plus the ridge, so the objective never increases.
+    ``TopKSelector`` starts it from the MTFS (l_{2,1}) solution, as the papers do. Converged means
+    that a step moves W by at most ``tol`` in units of the data; the point is then stationary on its
+    support.
     """
 
     tol: float = 1e-6
