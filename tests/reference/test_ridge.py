@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.linear_model import MultiTaskElasticNet
 
 from rowsparse import L2pSelector, LpInfSelector, TopKSelector
-from rowsparse.solvers import ALM, IRLS, SFS, BlockDescent, ProximalGradient
+from rowsparse.solvers import ALM, IRLS, SFS, BlockDescent, ProximalGradient, run
 
 PLAIN = {"standardize": False, "task": "regression"}
 
@@ -85,11 +85,49 @@ def test_an_intercept_is_not_ridged_and_a_feature_that_is_always_in_is():
     np.testing.assert_allclose(alone.coef_[:, 0], x @ y / (x @ x + 2.0 * len(x)), rtol=1e-6)
 
 
+# While mu grows ALM may freeze far from the best fit on its rows; under a ridge of 1 it does not.
+ITERATIONS = [(ALM(), 8, 0.1), (ALM(tol=1e-7, refit=False), 60, 1.0)]
+ITERATIONS += [(SFS(tol=1e-9), d, ridge) for d in (8, 60) for ridge in (0.1, 1.0)]
+
+
+@pytest.mark.parametrize(("solver", "d", "ridge"), ITERATIONS)
+def test_the_papers_iterations_end_at_the_ridge_regression_on_their_rows(solver, d, ridge):
+    """The intercept is not ridged; a feature that is always in is, and does not count."""
+    X, Y = data(30, d)
+    weights = np.r_[np.ones(d - 1), 0.0]
+    selector = TopKSelector(4, r=2.0, ridge=ridge, feature_weights=weights, **PLAIN)
+    here, _ = selector.problem_and_solver(X, Y)
+    found = run(solver, here, np.random.default_rng(0).standard_normal((d + 1, 3)))
+    assert found.converged
+    assert len(found.rows) == 4
+    assert d - 1 in found.rows
+    A = X[:, found.rows] - X[:, found.rows].mean(axis=0)
+    centred = Y - Y.mean(axis=0)
+    expected = np.linalg.solve(A.T @ A + 30 * ridge * np.eye(4), A.T @ centred)
+    np.testing.assert_allclose(found.W[found.rows], expected, atol=1e-5)
+    value = np.sum((centred - A @ expected) ** 2) / 60 + ridge / 2 * np.sum(expected**2)
+    assert found.objective == pytest.approx(value, rel=1e-8)
+
+
 @pytest.mark.parametrize("solver", [ALM(), SFS()])
-def test_what_is_only_for_problems_without_a_ridge_says_so(solver):
-    X, Y = data(30, 8)
-    with pytest.raises(ValueError, match="without a ridge; use Splice"):
-        TopKSelector(2, r=2.0, ridge=1.0, solver=solver, task="regression").fit(X, Y)
+def test_the_papers_iterations_and_swaps_reach_what_splice_reaches(solver):
+    X, Y = data(30, 12)
+    best = TopKSelector(3, r=2.0, ridge=0.5, **PLAIN).fit(X, Y).solution_.objective
+    found = TopKSelector(3, r=2.0, ridge=0.5, solver=solver, **PLAIN).fit(X, Y).solution_
+    assert found.objective == pytest.approx(best, rel=1e-8)
+
+
+def test_the_papers_iterations_end_at_the_robust_ridge_fit_on_their_rows():
+    X, Y = data(30, 60)
+    solver = ALM(tol=1e-6, rho=1.01, max_iter=3000, refit=False)
+    here, _ = TopKSelector(4, ridge=0.3, solver=solver, **PLAIN).problem_and_solver(X, Y)
+    found = run(solver, here, np.random.default_rng(0).standard_normal((61, 3)))
+    assert found.converged
+    W, b = cvxpy.Variable((4, 3)), cvxpy.Variable((1, 3))
+    E = X[:, found.rows] @ W + np.ones((30, 1)) @ b - Y
+    value = cvxpy.sum(cvxpy.norm(E, axis=1)) / 30 + 0.15 * cvxpy.sum_squares(W)
+    best = cvxpy.Problem(cvxpy.Minimize(value)).solve(solver="CLARABEL")
+    assert best * (1 - 1e-7) <= found.objective <= best * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("selector", [L2pSelector(3), LpInfSelector(3), TopKSelector(3)])

@@ -1,9 +1,12 @@
 r"""The augmented Lagrangian method of Cai, Nie & Huang (2013) for at most k nonzero rows.
 
-    min  n L_r(E)   subject to   W = V,  X W - Y = E,  V has at most k nonzero rows,
+    min  n L_r(E) + n ridge/2 |V|**2
+    subject to   W = V,  X W - Y = E,  V has at most k nonzero rows,
 
 by turns in W (one linear system, factorised once), V (projection), E (row shrinkage) and the two
-multipliers, while mu grows by rho in every step. For r = 1 the scale is the paper's.
+multipliers, while mu grows by rho in every step. For r = 1 the scale is the paper's, and so is the
+problem without a ridge. A ridge is on V, where it only shortens the rows that are kept: the system
+of W stays the same while mu grows.
 """
 
 from __future__ import annotations
@@ -47,9 +50,6 @@ class ALM(TopKSolver[_State]):
     rho: float = 1.02
     refit: bool = True
 
-    def refusal(self, problem: PenalisedProblem) -> str | None:
-        return "it is for problems without a ridge; use Splice." if problem.ridge else None
-
     def starts(self, job: Job) -> Iterator[Start]:
         """From random points, as in the paper; all are drawn before the first run."""
         shape = job.problem.n_rows, job.problem.Y.shape[1]
@@ -66,7 +66,7 @@ class ALM(TopKSolver[_State]):
         XV = problem.design.matmul(V)
         return _State(
             W=V,
-            objective=problem.loss.value_of_residual(XV - problem.Y),
+            objective=problem.loss.value_of_residual(XV - problem.Y) + problem.ridge_value(V),
             criterion=np.inf,
             V=V,
             XV=XV,
@@ -85,7 +85,7 @@ class ALM(TopKSolver[_State]):
         residual_shift = state.residual_multiplier / mu
         XA = state.XV - state.pulled_multiplier / mu
         W, XW = state.system.solve(state.V - shift, XA, Y + state.E - residual_shift)
-        V = problem.penalty.prox(W + shift, 1.0)
+        V = problem.penalty.prox(W + shift, 1.0) / (1 + len(Y) * problem.ridges[:, None] / mu)
         V = np.where(state.system.free[:, None], W, V)
         XV = problem.design.matmul(V)
         E = problem.loss.prox(XW + residual_shift, Y, len(Y) / mu) - Y
@@ -93,7 +93,7 @@ class ALM(TopKSolver[_State]):
         residuals_apart = XW - Y - E
         apart = max(_relative(rows_apart, V), _relative(residuals_apart, Y))
         point = V
-        objective = problem.loss.value_of_residual(XV - Y)
+        objective = problem.loss.value_of_residual(XV - Y) + problem.ridge_value(V)
         if apart <= self.tol and self.refit:
             point = problem.refitted(support_of(problem, V))
             objective = problem.objective(point)
@@ -118,7 +118,7 @@ def _relative(difference: np.ndarray, to: np.ndarray) -> float:
 
 
 class _System:
-    """``min over W of |W - A|**2 + |X W - T|**2`` with no first term for the free rows.
+    """``min over W of |W - A|**2 + |X W - T|**2``, no first term for rows free of any price.
 
     The free columns are projected out; what remains is solved in the smaller of feature and
     sample space (Woodbury), with a factor made once. X times A comes from the caller, who has it.
@@ -127,7 +127,7 @@ class _System:
     def __init__(self, problem: PenalisedProblem):
         self.design = problem.design
         n, d = self.design.shape
-        self.free = problem.penalty.free(d)
+        self.free = problem.penalty.free(d) & (problem.ridges == 0)  # a ridged one has its V
         self.columns = self.design.take(np.flatnonzero(self.free))
         self.F = orthonormal(self.columns)
         self.wide = d > n

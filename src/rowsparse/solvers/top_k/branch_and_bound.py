@@ -19,7 +19,7 @@ import numpy as np
 from ...numerics.rows import largest
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
-from .columns import Columns
+from .columns import KEPT_BYTES, Columns
 from .relaxation import Block, Choice, Relaxation, Shares
 
 OPTIMAL = 1e-6  # relative: a gap below it is called none
@@ -80,6 +80,8 @@ class Tree:
 
     def run(self, out_of_time: OutOfTime) -> None:
         """Split nodes until the best support is proved optimal or time is up."""
+        if not out_of_time():  # all that follows looks at the same columns again and again
+            self.heap = [self._compact(node) for node in self.heap]
         while self.heap and not out_of_time():
             node = heapq.heappop(self.heap)
             if self._cannot_win(node.bound):
@@ -145,12 +147,19 @@ class Tree:
         return Choice(choice.chosen | inside, choice.closed | out)
 
     def _keep(self, bound: float, columns: Columns, choice: Choice, shares: Shares) -> None:
+        node = _Node(bound, self.nodes, columns, choice, shares)
         if np.mean(choice.closed) > COMPACT:
-            kept = np.flatnonzero(~choice.closed)
-            columns = columns.take(kept)
-            choice = choice.take(kept)
-            shares = Shares(shares.z[kept], shares.bound, shares.pulls[kept])
-        heapq.heappush(self.heap, _Node(bound, self.nodes, columns, choice, shares))
+            node = self._compact(node)
+        heapq.heappush(self.heap, node)
+
+    def _compact(self, node: _Node) -> _Node:
+        """The node with its open columns copied together, where there is room for them."""
+        kept = np.flatnonzero(~node.choice.closed)
+        if 8 * kept.size * len(self.columns.Y) > KEPT_BYTES:
+            return node
+        shares = Shares(node.shares.z[kept], node.shares.bound, node.shares.pulls[kept])
+        columns = node.columns.take(kept)
+        return _Node(node.bound, node.number, columns, node.choice.take(kept), shares)
 
 
 def robust_bound(problem: PenalisedProblem, support: np.ndarray, objective: float) -> float:

@@ -36,7 +36,7 @@ NEWTON_STEPS = 20
 ROUNDS = 4  # of choosing the columns near to being chosen; two are the rule
 # Columns looked at between two passes over all of them; on ALLAML, k = 10, some 50 have a share.
 NEAR = 400
-NEAR_PULL = 0.5  # of the k-th largest squared pull
+NEAR_PULL = 0.7  # of the k-th largest squared pull
 PROMISING_PULL = 0.9  # the same for columns that a Newton step may give a share
 CLOSE_ENOUGH = 1e-6  # distance of h to its bound, relative to h
 NO_SHARE = 1e-7  # shares below it are zero: they would only make the system larger
@@ -92,7 +92,7 @@ class Relaxation:
             inner = block.newton(z[near], choice.chosen[near], target, tol)
             z = np.zeros_like(z)
             z[near] = inner.z
-            found = self._proved(inner, z, choice)
+            found = self._proved(block.residual(inner), z, choice)
             pulls = found.pulls
             if found.bound > best.bound:
                 best = found
@@ -113,14 +113,15 @@ class Relaxation:
         scores = np.where(inside, np.inf, open_pulls)
         return np.sort(largest(scores, int(np.sum(inside)) + NEAR))
 
-    def _proved(self, inner: _Point, z: np.ndarray, choice: Choice) -> Shares:
+    def _proved(self, R: np.ndarray, z: np.ndarray, choice: Choice) -> Shares:
         """The bound that a residual proves: the one pass over all columns."""
-        U = self.columns.pull(inner.R)
+        U = self.columns.pull(R)
         squares = np.einsum("ij,ij->i", U, U)
         squares[choice.closed] = -1.0
         top = _most(squares, choice.chosen, choice.left(self.k))
-        bound, multiple = _best_multiple(self.Y, inner.R, top / self.ridge)
-        return Shares(z, bound, multiple**2 * squares, inner.R)
+        gain = float(np.vdot(self.Y, R))
+        bound, multiple = _best_multiple(gain, float(np.vdot(R, R)) + top / self.ridge)
+        return Shares(z, bound, multiple**2 * squares, R)
 
 
 def _kth(values: np.ndarray, k: int) -> float:
@@ -138,10 +139,8 @@ def _most(squares: np.ndarray, chosen: np.ndarray, left: int) -> float:
     return inside + float(np.maximum(top, 0.0).sum())
 
 
-def _best_multiple(Y: np.ndarray, R: np.ndarray, top: float) -> tuple[float, float]:
-    """The largest ``t <Y, R> - t**2/2 (|R|**2 + top)`` and its t."""
-    gain = float(np.vdot(Y, R))
-    cost = float(np.vdot(R, R)) + top
+def _best_multiple(gain: float, cost: float) -> tuple[float, float]:
+    """The largest ``t gain - t**2/2 cost`` and its t."""
     if gain <= 0 or cost <= 0:
         return 0.0, 0.0
     return gain**2 / (2 * cost), gain / cost
@@ -154,53 +153,63 @@ class _Point:
     z: np.ndarray
     inside: np.ndarray  # positions with a share
     factor: Cholesky  # of X_S'X_S + ridge / z_S
-    R: np.ndarray
+    W: np.ndarray  # of those inside
+    U: np.ndarray  # X'R
     value: float
 
 
 class Block:
-    """The relaxation on few dense columns."""
+    """The relaxation on few dense columns; its steps need only their products."""
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, ridge: float, left: int):
         self.X = X
         self.Y = Y
+        self.G = X.T @ X
+        self.B = X.T @ Y
+        self.total = float(np.vdot(Y, Y))
         self.ridge = ridge
         self.left = left
 
     def at(self, z: np.ndarray) -> _Point:
         """What is known at z."""
         inside = np.flatnonzero(z > 0)
-        X = self.X[:, inside]
-        factor = lifted_cholesky(X.T @ X, self.ridge / z[inside])
-        R = self.Y - X @ factor(X.T @ self.Y)
-        return _Point(z, inside, factor, R, float(np.vdot(self.Y, R)) / 2)
+        factor = lifted_cholesky(self.G[np.ix_(inside, inside)], self.ridge / z[inside])
+        B = self.B[inside]
+        W = factor(B)
+        U = self.B - self.G[:, inside] @ W
+        return _Point(z, inside, factor, W, U, (self.total - float(np.vdot(W, B))) / 2)
+
+    def residual(self, point: _Point) -> np.ndarray:
+        """R, from the columns themselves: what it proves has no rounding of products in it."""
+        return self.Y - self.X[:, point.inside] @ point.W
 
     def newton(self, z: np.ndarray, chosen: np.ndarray, target: float, tol: float) -> _Point:
         """Newton steps until the bound on these columns alone is as good as is asked for."""
         point = self.at(z)
         best = -np.inf
         for _ in range(NEWTON_STEPS):
-            U = self.X.T @ point.R
-            squares = np.einsum("ij,ij->i", U, U)
+            squares = np.einsum("ij,ij->i", point.U, point.U)
             top = _most(squares, chosen, self.left)
-            best = max(best, _best_multiple(self.Y, point.R, top / self.ridge)[0])
+            gain = 2 * point.value  # <Y, R>, and |R|**2 = <Y, R> - <W, U>
+            length = gain - float(np.vdot(point.W, point.U[point.inside]))
+            best = max(best, _best_multiple(gain, length + top / self.ridge)[0])
             off = point.value - best
             if off <= max(tol * (target - best), CLOSE_ENOUGH * point.value):
                 break
-            new = self._step(point, U, squares, chosen, off)
+            new = self._step(point, squares, chosen, off)
             if new is None:
                 break
             point = new
         return point
 
     def _step(
-        self, point: _Point, U: np.ndarray, squares: np.ndarray, chosen: np.ndarray, off: float
+        self, point: _Point, squares: np.ndarray, chosen: np.ndarray, off: float
     ) -> _Point | None:
         """The minimiser of the quadratic model, or a point on the way to it; None if no lower."""
         enough = PROMISING_PULL * _kth(np.where(chosen, -1.0, squares), self.left)
         rows = np.flatnonzero(~chosen & ((point.z > 0) | (squares >= enough)))
         slopes = -squares[rows] / (2 * self.ridge)
-        H = self.hessian(point, rows, U)
+        H = self.hessian(point, rows)
         z = point.z[rows]
         end = moved_shares(H, slopes, z, 0.02 * off / self.left, 10 * rows.size)
         for length in (1.0, 0.3, 0.1, 0.03):
@@ -211,12 +220,12 @@ class Block:
                 return new
         return None
 
-    def hessian(self, point: _Point, rows: np.ndarray, U: np.ndarray) -> np.ndarray:
+    def hessian(self, point: _Point, rows: np.ndarray) -> np.ndarray:
         """The second derivatives of h in the shares of the named columns."""
-        X = self.X[:, rows]
-        half = point.factor.forward(self.X[:, point.inside].T @ X)
-        K = X.T @ X - half.T @ half
-        return (U[rows] @ U[rows].T) * K / self.ridge**2
+        half = point.factor.forward(self.G[np.ix_(point.inside, rows)])
+        K = self.G[np.ix_(rows, rows)] - half.T @ half
+        U = point.U[rows]
+        return (U @ U.T) * K / self.ridge**2
 
     def best_branch(self, z: np.ndarray, chosen: np.ndarray) -> int | None:
         """The fractional column whose decision raises the bound most, by the quadratic model: the
@@ -225,8 +234,7 @@ class Block:
         open_ = np.flatnonzero(~chosen & (z > NO_SHARE) & (z < 1 - NO_SHARE))
         if open_.size < 2:
             return None if not open_.size else int(open_[0])
-        point = self.at(z)
-        H = self.hessian(point, open_, self.X.T @ point.R)
+        H = self.hessian(self.at(z), open_)
         H[np.diag_indices_from(H)] *= 1 + 1e-9
         try:
             inverse = np.linalg.inv(H)

@@ -21,17 +21,16 @@ class _State(State):
 class SFS(TopKSolver[_State]):
     """``W <- the k largest rows of W - gradient / L`` for squared loss.
 
-    L is the largest eigenvalue of X'SX/n, so the objective never increases. ``TopKSelector`` starts
-    it from the MTFS (l_{2,1}) solution, as the papers do. Converged means that a step moves W by at
-    most ``tol`` in units of the data; the point is then stationary on its support.
+    L is the largest eigenvalue of X'SX/n plus the ridge, so the objective never increases.
+    ``TopKSelector`` starts it from the MTFS (l_{2,1}) solution, as the papers do. Converged means
+    that a step moves W by at most ``tol`` in units of the data; the point is then stationary on its
+    support.
     """
 
     tol: float = 1e-6
     max_iter: int = 5000
 
     def refusal(self, problem: PenalisedProblem) -> str | None:
-        if problem.ridge:
-            return "it is for problems without a ridge; use Splice."
         return None if problem.loss.quadratic else "SFS is for squared loss, r = 2."
 
     def attainable_tol(self, problem: PenalisedProblem) -> float:
@@ -43,7 +42,7 @@ class SFS(TopKSolver[_State]):
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         W = problem.penalty.prox(W, 1.0)
-        L = _largest_eigenvalue(problem)
+        L = _largest_eigenvalue(problem) + problem.ridge
         return _State(W=W, objective=problem.objective(W), criterion=np.inf, L=L)
 
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
