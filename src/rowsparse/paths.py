@@ -138,11 +138,6 @@ class _Walk:
                 solution = trial
             else:
                 above = middle
-        if self.problem.convex or self.ended:
-            return alpha, solution
-        solution = self.visit(alpha, solution, thorough=True)
-        if solution.rows.size < k:
-            alpha, solution = self.down(alpha, solution, k, thorough=True)
         return alpha, solution
 
     def with_k_rows(self, alpha: float, solution: Solution, k: int) -> tuple[float, Solution]:
@@ -151,22 +146,21 @@ class _Walk:
 
         Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
         """
-        if self.ended:
+        if self.ended or solution.rows.size < k:
             return alpha, solution
         problem = self.problem.with_alpha(alpha)
+        proved = 0.0 if solution.gap is None else solution.objective - solution.gap
         found = solution
-        proved = 0.0
-        if solution.rows.size > k:
+        if solution.rows.size > k or not self.problem.convex:
             found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
-            proved = 0.0 if solution.gap is None else solution.objective - solution.gap
-            for _ in range(LOWERINGS):
-                if found.rows.size >= k or self.deadline.passed():
-                    break
-                alpha *= COARSE
-                problem = self.problem.with_alpha(alpha)
-                proved = 0.0
-                found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
-                self.known[alpha, True] = found
+        for _ in range(LOWERINGS):
+            if found.rows.size >= k or self.deadline.passed():
+                break
+            alpha *= COARSE
+            problem = self.problem.with_alpha(alpha)
+            proved = 0.0
+            found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
+            self.known[alpha, True] = found
         if found.gap is None and (self.problem.ridge or proved):
             found = bounded(problem, found, proved)
         return alpha, found
