@@ -17,6 +17,7 @@ from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
 from .solvers.base import Deadline, Solver
+from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k
 from .solvers.penalised.irls import IRLS
@@ -26,6 +27,7 @@ COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
 LOWERINGS = 8  # coarse steps below the alpha at which a path jumped past k: a twentieth of it
+SEARCHES = 10  # from every start, however fine the grid: between them the neighbour is the start
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT, Status.NOT_FINITE)
 
 Init = str | np.ndarray
@@ -40,16 +42,44 @@ def __getattr__(name: str) -> Any:
 def alpha_path(
     problem: PenalisedProblem, solver: Solver, grid: np.ndarray, init: Init = "best"
 ) -> Path:
-    """The solutions along a decreasing grid of alpha, under one time limit for all."""
+    """The solutions along a decreasing grid of alpha, under one time limit for all.
+
+    Each is continued from the one before. Where the start matters, ``init`` is tried as well at
+    ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
+    """
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
-    for alpha in grid:
-        near = solutions[-1] if solutions else None
+    apart = 1 if isinstance(solver, IRLS) else max(1, len(grid) // SEARCHES)
+    for i, alpha in enumerate(grid):
         at = problem.with_alpha(alpha)
-        solutions.append(solve_near(at, deadline.limited(solver), near, init))
+        if not solutions:
+            solutions.append(solve(at, deadline.limited(solver), init))
+        elif problem.convex or (i % apart and i < len(grid) - 1):
+            solutions.append(solve(at, deadline.limited(solver), solutions[-1]))
+        else:
+            solutions.append(solve_near(at, deadline.limited(solver), solutions[-1], init))
+            if apart > 1 and solutions[-1].start != "warm":
+                _lower_above(problem, solver, grid, solutions, deadline)
         if solutions[-1].status in ENDED:
             break
     return Path(grid[: len(solutions)], tuple(solutions))
+
+
+def _lower_above(
+    problem: PenalisedProblem,
+    solver: Solver,
+    grid: np.ndarray,
+    solutions: list[Solution],
+    deadline: Deadline,
+) -> None:
+    """Follow the last solution, which is not the continuation of those above it, back up for as
+    long as it is lower than what was found there."""
+    for i in range(len(solutions) - 2, -1, -1):
+        at = problem.with_alpha(grid[i])
+        trial = solve(at, deadline.limited(solver), solutions[i + 1])
+        if trial.status in ENDED or not trial.objective < solutions[i].objective * (1 - 1e-9):
+            break
+        solutions[i] = trial
 
 
 def penalty_path(
@@ -119,16 +149,20 @@ class _Walk:
         self.init = init
         self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
-        # by alpha, and whether from every start or from the neighbour alone
-        self.known: dict[tuple[float, bool], Solution] = {}
+        # reweighting makes every solve dear, and jumps past k are bridged by the restriction
+        self.dear = not (problem.loss.quadratic or problem.convex)
+        self.ratio = COARSE**2 if self.dear else COARSE
+        self.n_halvings = 1 if self.dear else REFINEMENTS
+        self.known: dict[float, Solution] = {}
+        self.lowered: dict[float, Solution] = {}  # below the walk, restricted to k rows
         self.n_iter = 0  # of all solves
         self.ended: str | None = None  # Ctrl-C or the end of the time
 
     def to(self, k: int) -> tuple[float, Solution]:
         """The largest alpha found with at least k nonzero rows, and its solution."""
         alpha, solution = self.down(self.top, None, k)
-        above = alpha / COARSE if alpha < self.top * COARSE else self.top
-        for _ in range(REFINEMENTS):
+        above = min(alpha / self.ratio, self.top)
+        for _ in range(self.n_halvings):
             if solution.rows.size <= k or self.ended:
                 break
             middle = float(np.sqrt(above * alpha))
@@ -138,11 +172,6 @@ class _Walk:
                 solution = trial
             else:
                 above = middle
-        if self.problem.convex or self.ended:
-            return alpha, solution
-        solution = self.visit(alpha, solution, thorough=True)
-        if solution.rows.size < k:
-            alpha, solution = self.down(alpha, solution, k, thorough=True)
         return alpha, solution
 
     def with_k_rows(self, alpha: float, solution: Solution, k: int) -> tuple[float, Solution]:
@@ -151,64 +180,70 @@ class _Walk:
 
         Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
         """
-        if self.ended:
+        if self.ended or solution.rows.size < k:
             return alpha, solution
         problem = self.problem.with_alpha(alpha)
+        proved = 0.0 if solution.gap is None else solution.objective - solution.gap
         found = solution
-        proved = 0.0
-        if solution.rows.size > k:
-            found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
-            proved = 0.0 if solution.gap is None else solution.objective - solution.gap
-            for _ in range(LOWERINGS):
-                if found.rows.size >= k or self.deadline.passed():
-                    break
-                alpha *= COARSE
-                problem = self.problem.with_alpha(alpha)
-                proved = 0.0
-                found = exactly_k(problem, self.deadline.limited(self.solver), solution, k)
-                self.known[alpha, True] = found
+        if solution.rows.size > k or not self.problem.convex:
+            near = solution if not self.dear else self._of_squares(solution, k)
+            found = exactly_k(problem, self.deadline.limited(self.solver), near, k)
+        for _ in range(LOWERINGS):
+            if found.rows.size >= k or self.deadline.passed():
+                break
+            alpha *= COARSE
+            problem = self.problem.with_alpha(alpha)
+            proved = 0.0
+            found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
+            self.lowered[alpha] = found
         if found.gap is None and (self.problem.ridge or proved):
             found = bounded(problem, found, proved)
         return alpha, found
 
-    def visit(self, alpha: float, near: Solution | None, thorough: bool = False) -> Solution:
-        """The solution at alpha: from the neighbour only, or (thorough) from every start as well.
+    def _of_squares(self, solution: Solution, k: int) -> Solution:
+        """The k rows that squared loss selects, where to exchange rows from for r < 2.
+
+        On seven gene sets (r = 1, p = 0.5, k = 10) this led lower than the rows of the walk on six,
+        by 0.2 to 19 %, and 1.8 % higher on one.
+        """
+        squared = replace(self.problem, loss=replace(self.problem.loss, r=2.0))
+        limit = self.deadline.left()
+        found = path_to_k(squared, BlockDescent(time_limit=limit), k)[1]
+        return replace(found, status=solution.status)
+
+    def visit(self, alpha: float, near: Solution | None) -> Solution:
+        """The solution at alpha, from the neighbour.
 
         Steps and bisections pass the same alphas, from the same neighbours, for every k: what was
         solved once is looked up.
         """
-        if (alpha, thorough) not in self.known:
-            self.known[alpha, thorough] = self._solved(alpha, near, thorough)
-        return self.known[alpha, thorough]
+        if alpha not in self.known:
+            self.known[alpha] = self._solved(alpha, near)
+        return self.known[alpha]
 
-    def _solved(self, alpha: float, near: Solution | None, thorough: bool) -> Solution:
+    def _solved(self, alpha: float, near: Solution | None) -> Solution:
         problem = self.problem.with_alpha(alpha)
         solver = self.deadline.limited(self.solver)
-        if thorough:
-            solution = solve_near(problem, solver, near, self.init)
-        elif near is None or isinstance(solver, IRLS):
-            solution = solve(problem, solver, "zero")
-        else:
-            solution = solve(problem, solver, near)
+        if near is None or isinstance(solver, IRLS):
+            near = None if isinstance(self.init, str) else solve(problem, solver, self.init)
+        solution = solve(problem, solver, "zero" if near is None else near)
         self.n_iter += solution.n_iter
         if solution.status in ENDED:
             self.ended = solution.status
         return solution
 
-    def down(
-        self, alpha: float, near: Solution | None, k: int, thorough: bool = False
-    ) -> tuple[float, Solution]:
+    def down(self, alpha: float, near: Solution | None, k: int) -> tuple[float, Solution]:
         """Lower alpha until k rows are in, or as far as it goes."""
         solution = near
         while solution is None or solution.rows.size < k:
             if solution is not None and (alpha < SMALLEST * self.top or self.ended):
                 break
-            alpha *= COARSE
-            solution = self.visit(alpha, solution, thorough)
+            alpha *= self.ratio
+            solution = self.visit(alpha, solution)
         return alpha, solution
 
     def path(self) -> Path:
-        """The last solution at every alpha seen, from the largest to the smallest."""
-        last = {alpha: solution for (alpha, _), solution in self.known.items()}
-        order = sorted(last, reverse=True)
-        return Path(np.array(order), tuple(last[alpha] for alpha in order))
+        """The solution at every alpha seen, from the largest to the smallest."""
+        seen = {**self.known, **self.lowered}
+        order = sorted(seen, reverse=True)
+        return Path(np.array(order), tuple(seen[alpha] for alpha in order))

@@ -40,6 +40,12 @@ class LocalModel(Protocol):
     def copy(self) -> Self:
         """A model of its own rows; the data are shared."""
 
+    def take(self, rows: np.ndarray) -> Self:
+        """A model of the named rows alone, all others held where they are."""
+
+    def absorb(self, rows: np.ndarray, moved: Self) -> None:
+        """Put these rows where the model that was taken of them has moved."""
+
     def loss_value(self) -> float:
         """The loss, up to a constant that copies share."""
 

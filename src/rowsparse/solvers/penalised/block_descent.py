@@ -93,7 +93,8 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         new = self._assessed(problem, W, state.smoothing, working_set)
         if new.smoothing > problem.smoothing_floor and new.criterion <= STAGE_DONE:
             smoothing = max(new.smoothing * LOWERING, problem.smoothing_floor)
-            return self._assessed(problem, W, smoothing, working_set)
+            E = new.evaluation.residual
+            return self._assessed(problem, W, smoothing, working_set, E)
         same_rows = working_set.rows.size == state.working_set.rows.size
         no_lower = new.objective >= state.objective * (1 - 1e-15)
         if same_rows and no_lower and new.criterion > 0.5 * state.criterion and not new.converged:
@@ -122,10 +123,18 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         return self._assessed(problem, W, problem.smoothing_floor, working_set)
 
     def _assessed(
-        self, problem: PenalisedProblem, W: np.ndarray, smoothing: float, working_set: WorkingSet
+        self,
+        problem: PenalisedProblem,
+        W: np.ndarray,
+        smoothing: float,
+        working_set: WorkingSet,
+        E: np.ndarray | None = None,
     ) -> _State:
-        """The state at W: one pass over X."""
-        evaluation = problem.evaluate(W, smoothing)
+        """The state at W, whose residual E may be known: one pass over X."""
+        if E is None:
+            evaluation = problem.evaluate(W, smoothing)
+        else:
+            evaluation = problem.evaluate_residual(W, E, smoothing)
         at_floor = smoothing <= problem.smoothing_floor
         return _State(
             W,
@@ -157,6 +166,10 @@ def _first_smoothing(problem: PenalisedProblem, W: np.ndarray) -> float:
     residuals = row_norms(problem.design.matmul(W) - problem.Y)
     # of the typical residual: a good start, whose residuals are small, is not blurred
     typical = min(float(np.median(residuals)), problem.residual_scale)
+    at_null = not (nonzero_rows(W) & ~problem.penalty.free(len(W))).any()
+    if at_null and LOWERING * typical <= problem.smoothing_floor:
+        # the null model hits most samples (two classes, r = 1): unblurred, no row would leave zero
+        typical = problem.residual_scale
     return max(LOWERING * typical, problem.smoothing_floor)
 
 

@@ -38,6 +38,13 @@ class GramModel(LocalModel):
     def copy(self) -> GramModel:
         return GramModel(self.G, self.W, self.Q)
 
+    def take(self, rows: np.ndarray) -> GramModel:
+        return GramModel(self.G[np.ix_(rows, rows)], self.W[rows], self.Q[rows])
+
+    def absorb(self, rows: np.ndarray, moved: GramModel) -> None:
+        self.Q += self.G[:, rows] @ (moved.W - self.W[rows])
+        self.W[rows] = moved.W
+
     def loss_value(self) -> float:
         # the gradient at W = 0, where this value is zero, is Q - G W
         used = nonzero_rows(self.W)
@@ -129,6 +136,16 @@ class SampleModel(LocalModel):
 
     def copy(self) -> SampleModel:
         return SampleModel(self.X, self.W, self.E, self.loss, self.metric_weights, self.ridges)
+
+    def take(self, rows: np.ndarray) -> SampleModel:
+        X = self.X[:, rows]
+        ridges = self.ridges[rows]
+        return SampleModel(X, self.W[rows], self.E, self.loss, self.metric_weights, ridges)
+
+    def absorb(self, rows: np.ndarray, moved: SampleModel) -> None:
+        self.W[rows] = moved.W
+        self.E[:] = moved.E
+        self._residual_has_moved()
 
     def loss_value(self) -> float:
         return self.loss.value_of_residual(self.E) + self._ridge_value(self.W)
