@@ -7,10 +7,10 @@ from .selectors import (
     ProbitSelector,
     ScoreSelector,
     TopKSelector,
-    WrongToolWarning,
     ZeroNormKernelSVC,
     ZeroNormSVC,
 )
+from .selectors.wrong_tool import WrongToolWarning
 
 __version__ = "0.1.0"
 

@@ -22,7 +22,7 @@ from rowsparse import (
 from rowsparse.paths import power_path, selection_path
 from rowsparse.solvers import ALM, IRLS, BlockDescent, ProbitEM, ReweightedSVM
 
-ALL = [getattr(rowsparse, name) for name in rowsparse.__all__ if name != "__version__"]
+ALL = [getattr(rowsparse, name) for name in rowsparse.selectors.__all__]
 
 
 class Unreadable:

@@ -6,7 +6,6 @@ from .margin import ZeroNormSVC
 from .penalised import L2pSelector, LpInfSelector
 from .probit import ProbitKernelClassifier, ProbitSelector
 from .top_k import TopKSelector
-from .wrong_tool import WrongToolWarning
 
 __all__ = [
     "L2pSelector",
@@ -15,7 +14,6 @@ __all__ = [
     "ProbitSelector",
     "ScoreSelector",
     "TopKSelector",
-    "WrongToolWarning",
     "ZeroNormKernelSVC",
     "ZeroNormSVC",
 ]
