@@ -231,9 +231,11 @@ class _Walk:
     def _solved(self, alpha: float, near: Solution | None) -> Solution:
         problem = self.problem.with_alpha(alpha)
         solver = self.deadline.limited(self.solver)
-        if near is None or isinstance(solver, IRLS):
-            near = None if isinstance(self.init, str) else solve(problem, solver, self.init)
-        if self.dear and not isinstance(solver, IRLS) and (near is None or not near.rows.size):
+        if isinstance(solver, IRLS):
+            near = None  # rows that reweighting has zeroed cannot come back
+        elif near is None and not isinstance(self.init, str):
+            near = solve(problem, solver, self.init)
+        elif self.dear and (near is None or not near.rows.size):
             near = self._left_zero(problem)
         solution = solve(problem, solver, "zero" if near is None else near)
         self.n_iter += solution.n_iter
