@@ -166,10 +166,6 @@ def _first_smoothing(problem: PenalisedProblem, W: np.ndarray) -> float:
     residuals = row_norms(problem.design.matmul(W) - problem.Y)
     # of the typical residual: a good start, whose residuals are small, is not blurred
     typical = min(float(np.median(residuals)), problem.residual_scale)
-    at_null = not (nonzero_rows(W) & ~problem.penalty.free(len(W))).any()
-    if at_null and LOWERING * typical <= problem.smoothing_floor:
-        # the null model hits most samples (two classes, r = 1): unblurred, no row would leave zero
-        typical = problem.residual_scale
     return max(LOWERING * typical, problem.smoothing_floor)
 
 
