@@ -1,0 +1,227 @@
+"""RESULTS_quality.md, from the store alone."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from .data import NUMBERS, RARE, ROWS, SETS, halves
+from .methods import DEFAULT, RIVALS
+from .rivals import TREES
+from .splits import FOLDS, REPEATS, SMALL
+from .stats import Table, interval
+from .store import Store
+
+LOSS = 2.0  # points below the best rival that ask for an explanation
+TITLES = {"A": 'Half A ("choose")', "B": 'Half B ("report")'}
+RULES = f"""\
+Score: accuracy, micro-F1 (multi-label) or R2 (numbers) of a fixed model on the k selected columns,
+in points. Model: `LogisticRegression(C=1)`, one-vs-rest for labels, `Ridge(alpha=1)` for numbers,
+on standardised columns. Selection and scaling see the training rows of a fold only; all methods get
+the same standardised matrix and the same splits.
+
+- Sets with at most {SMALL} rows: {REPEATS} × {FOLDS} folds, others 1 × {FOLDS}; stratified for
+  classes, seeds 0, 1, 2.
+- Cuts, made before the run so that it fits: at most {ROWS} rows (stratified draw, seed 0), all
+  columns that vary; labels with at least {RARE} positives among these; {TREES} trees; 60 CPU
+  seconds per selection (a method that exceeds them on one fold is not tried on the set's other
+  folds at that k or larger ones). One thread.
+- **Halves.** Sets sorted by kind, then name, go to A and B in turn. Defaults are chosen on A only;
+  B is the report.
+- Cell: a set and a k. *Rank, all*: among all methods that the cell has, ties averaged, a failure
+  last. *Rank, rivals*: one method of ours among the rivals only (a rival: among rivals and
+  `{{default}}`), so that adding variants of ours changes nothing. *To best rival*: mean difference
+  to the best rival *of each cell*, an oracle no user has. Methods with fewer *cells* than others
+  are not for all tasks or have not run everywhere yet: their means are not comparable.
+- Intervals: corrected resampled t, 95 % (Nadeau & Bengio 2003); over sets: mean over k within a
+  set, sets independent.
+- mrmr-selection gets vectorised functions for relevance and redundancy (`check.py`: same order as
+  the plain call on Sonar and colon_alon; on diabetes_products two identical columns swap places).
+  RFE's rounds that all k share run once (`check.py`: same columns); for numbers it is
+  RFE(LinearSVR) on y as given. fastcan ends at the rank of X; a selection that ends early is
+  completed by the largest F. fastcan and both lassos see classes as one column per class.
+"""
+
+
+def write(store: Store, path: Path, default: str = DEFAULT) -> None:
+    parts = ["# Which selection predicts best?", RULES.replace("{default}", default)]
+    parts.append(_sets())
+    parts.append(_made_with(store))
+    for half, names in halves().items():
+        parts += _half(store.cells, TITLES[half], names, default)
+    parts.append(_times(store.cells))
+    parts.append(_failures(store.cells))
+    path.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
+    print(f"wrote {path}")
+
+
+def _half(cells, title, names, default):
+    table = Table(cells, names)
+    return [
+        f"## {title}",
+        _summary(table, Table(cells, names, "macro_f1"), default),
+        f"### `{default}` minus each rival, points",
+        _against_rivals(table, default),
+        "### Scores",
+        _scores(table),
+        _errors(cells, names),
+        f"### Where `{default}` is more than {LOSS:g} points below the best rival",
+        _losses(table, default),
+    ]
+
+
+def _sets():
+    lines = []
+    for half, names in halves().items():
+        listed = ", ".join(f"{name} ({SETS[name].kind})" for name in names)
+        lines.append(f"{TITLES[half]}: {listed}.")
+    return "\n\n".join(lines)
+
+
+def _made_with(store):
+    """Which runs the cells on this page come from."""
+    cells = Counter(record.get("run") for record in store.cells.values())
+    lines = []
+    for name, count in cells.most_common():
+        about = store.runs.get(name, {})
+        versions = ", ".join(f"{key} {value}" for key, value in about.get("versions", {}).items())
+        commit = (
+            f"rowsparse {about['commit']} (source {about['source']}); " if "commit" in about else ""
+        )
+        lines.append(f"- run {name}, {count} cells: {commit}{versions}")
+    return "\n".join(lines)
+
+
+def _summary(table, f1, default):
+    rows = []
+    for method in table.methods:
+        against = [*RIVALS, default] if method in RIVALS else RIVALS
+        ranks = table.ranks(method, table.methods)
+        rows.append(
+            [
+                _named(method),
+                np.mean(ranks),
+                np.mean(table.ranks(method, against)),
+                _mean(table.to_best_rival(method)),
+                _mean(f1.to_best_rival(method)),
+                len(ranks),
+                table.failures(method),
+            ]
+        )
+    rows.sort(key=lambda row: row[1])
+    texts = [
+        [name, f"{all_:.2f}", f"{rivals:.2f}", best, macro, str(count), str(failed)]
+        for name, all_, rivals, best, macro, count, failed in rows
+    ]
+    head = (
+        "method",
+        "rank, all",
+        "rank, rivals",
+        "to best rival",
+        "same, macro-F1",
+        "cells",
+        "failed",
+    )
+    return _markdown(head, texts)
+
+
+def _against_rivals(table, default):
+    rows = []
+    for rival in RIVALS:
+        found = table.over_sets(default, rival)
+        if found is not None:
+            better, even, worse = table.clear_cells(default, rival)
+            rows.append([rival, _with_interval(found), str(better), str(even), str(worse)])
+    head = "rival", "mean [95 %]", "cells clearly better", "open", "clearly worse"
+    return _markdown(head, rows) if rows else f"`{default}` has not run yet."
+
+
+def _errors(cells, names):
+    """RMSE, in the units of y, of everyone: R2 alone hides the size of the error."""
+    table = Table(cells, names, "rmse")
+    rows = [
+        [place[0], str(place[1]), *(_rmse(table.mean(place, name)) for name in table.methods)]
+        for place in table.places()
+        if SETS[place[0]].task == NUMBERS
+    ]
+    return _markdown(("RMSE", "k", *table.methods), rows) if rows else ""
+
+
+def _scores(table):
+    ours = [method for method in table.methods if method not in RIVALS]
+    rows = []
+    for place in table.places():
+        name, best = table.best_rival(place)
+        scores = [_points(table.mean(place, method)) for method in ours]
+        rows.append([place[0], str(place[1]), *scores, _points(best), name])
+    return _markdown(("set", "k", *ours, "best rival", "which"), rows)
+
+
+def _losses(table, default):
+    if default not in table.methods:
+        return f"`{default}` has not run yet."
+    lines = []
+    for place in table.places():
+        name, best = table.best_rival(place)
+        ours = table.mean(place, default)
+        if ours is not None and ours < best - LOSS:
+            difference = table.differences(place, default, name)
+            found = "failed" if difference is None else _with_interval(interval([difference]))
+            scores = f"{_points(ours)} against {_points(best)} ({name})"
+            lines.append(f"- {place[0]}, k = {place[1]}: {scores}: {found}")
+    return "\n".join(lines) or "None."
+
+
+def _times(cells):
+    seconds = defaultdict(list)
+    for (_, method, k, _, _), record in cells.items():
+        if k == 50 and "cpu" in record:
+            seconds[method].append(record["cpu"])
+    rows = [
+        [_named(method), f"{np.median(times):.2f}", f"{max(times):.1f}"]
+        for method, times in sorted(seconds.items(), key=lambda item: np.median(item[1]))
+    ]
+    return "## CPU seconds to select 50\n\n" + _markdown(("method", "median", "largest"), rows)
+
+
+def _failures(cells):
+    found = Counter()
+    for (set_name, method, k, _, _), record in cells.items():
+        if "error" in record:
+            text = record["error"].removeprefix("not tried: ").replace("|", "/")
+            found[method, set_name, k, text[:120]] += 1
+    lines = [
+        f"- {method}, {set_name}, k = {k}: {count} × {text}"
+        for (method, set_name, k, text), count in sorted(found.items())
+    ]
+    return "## Failures\n\n" + ("\n".join(lines) or "None.")
+
+
+def _named(method):
+    return method if method in RIVALS else f"**{method}**"
+
+
+def _mean(values):
+    return f"{np.mean(values):+.2f}" if values else "–"
+
+
+def _points(value):
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if np.isfinite(value) else "failed"
+
+
+def _rmse(value):
+    """The table holds hundredths: scores are points everywhere else."""
+    return _points(value) if value is None or np.isinf(value) else f"{value / 100:.3g}"
+
+
+def _with_interval(found):
+    return f"{found[0]:+.2f} [{found[1]:+.2f}, {found[2]:+.2f}]"
+
+
+def _markdown(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
