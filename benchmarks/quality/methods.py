@@ -58,13 +58,16 @@ L2p, LpInf, TopK = _of("L2pSelector"), _of("LpInfSelector"), _of("TopKSelector")
 ZeroNorm, Score = _of("ZeroNormSVC"), _of("ScoreSelector")
 
 OURS = {
+    "TopK": _each(lambda k, task: TopK(k)),
     "L2p": _each(lambda k, task: L2p(k)),
+    "TopK ridge=0": _each(lambda k, task: TopK(k, ridge=0.0)),
+    "L2p ridge=0": _each(lambda k, task: L2p(k, ridge=0.0)),
     "L2p p=1": _each(lambda k, task: L2p(k, p=1.0)),
+    "MTFS": _each(lambda k, task: L2p(k, p=1.0, ridge=0.0)),
     "L2p r=1": _each(lambda k, task: L2p(k, r=1.0)),
+    "TopK r=1": _each(lambda k, task: TopK(k, r=1.0)),
     "LpInf": _each(lambda k, task: LpInf(k)),
-    "TopK r=2": _each(lambda k, task: TopK(k, r=2.0, random_state=0)),
-    "TopK r=1": _each(lambda k, task: TopK(k, r=1.0, random_state=0)),
-    "ZeroNormSVC": _each(lambda k, task: ZeroNorm(n_features_to_select=k), tasks=(CLASSES,)),
+    "ZeroNormSVC": _each(lambda k, task: ZeroNorm(k), tasks=(CLASSES,)),
     "relieff": _ranked(lambda k, task: Score("relieff", k)),
     "mrmr": _ranked(lambda k, task: Score("mrmr", k)),
     "fisher": _ranked(lambda k, task: Score("fisher", k), tasks=(CLASSES, LABELS)),
