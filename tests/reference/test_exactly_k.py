@@ -38,10 +38,12 @@ def test_descent_on_the_k_largest_rows_alone_is_never_better():
     X, Y = wide(1)
     for k in (2, 4, 6):
         selector = L2pSelector(k, p=1.0).fit(X, Y)
-        whole = L2pSelector(alpha=selector.alpha_, p=1.0).fit(X, Y)
+        whole = L2pSelector(alpha=selector.alpha_, p=1.0, ridge=selector.ridge_).fit(X, Y)
         weights = np.full(X.shape[1], np.inf)
         weights[whole.ranking_ <= k] = 1.0
-        cut = L2pSelector(alpha=selector.alpha_, p=1.0, feature_weights=weights).fit(X, Y)
+        cut = L2pSelector(
+            alpha=selector.alpha_, p=1.0, ridge=selector.ridge_, feature_weights=weights
+        ).fit(X, Y)
         assert selector.solution_.objective <= cut.solution_.objective * (1 + 1e-9)
 
 

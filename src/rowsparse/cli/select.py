@@ -59,7 +59,7 @@ def select(
     ] = None,
     r: Annotated[
         float | None,
-        Option(help="Exponent of the loss, up to 2: l2p has 2, topk 1, which resists outliers."),
+        Option(help="Exponent of the loss, up to 2: 2 unless given; 1 resists outliers."),
     ] = None,
     ridge: Annotated[
         float | None,

@@ -60,7 +60,7 @@ def read_selection(dataset: Dataset, method: str, selector: Any, seconds: float)
         score = float(selector.scores_[j])
         features.append(Feature(rank, dataset.feature_names[j], j, score, coef[:, j].tolist()))
     outputs = output_names(dataset, fitted.get("classes_"), len(coef)) if len(coef) else []
-    names = {"p": "p", "r": "r", "ridge": "ridge", "alpha": "alpha_", "C": "C_", "norm": "norm"}
+    names = {"p": "p", "r": "r", "ridge": "ridge_", "alpha": "alpha_", "C": "C_", "norm": "norm"}
     settings = {key: fitted[name] for key, name in names.items() if name in fitted}
     solution = fitted.get("solution_")
     return Selection(dataset, method, features, outputs, settings, solution, seconds)
