@@ -120,7 +120,7 @@ def test_the_papers_iterations_and_swaps_reach_what_splice_reaches(solver):
 def test_the_papers_iterations_end_at_the_robust_ridge_fit_on_their_rows():
     X, Y = data(30, 60)
     solver = ALM(tol=1e-6, rho=1.01, max_iter=3000, refit=False)
-    here, _ = TopKSelector(4, ridge=0.3, solver=solver, **PLAIN).problem_and_solver(X, Y)
+    here, _ = TopKSelector(4, r=1.0, ridge=0.3, solver=solver, **PLAIN).problem_and_solver(X, Y)
     found = run(solver, here, np.random.default_rng(0).standard_normal((61, 3)))
     assert found.converged
     W, b = cvxpy.Variable((4, 3)), cvxpy.Variable((1, 3))

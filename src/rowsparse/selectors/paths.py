@@ -49,7 +49,7 @@ def selection_path(
         grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
         return alpha_path(problem, solver, grid, selector.init)
     wanted = _whole_numbers(ks)
-    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted))
+    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted, default=1))
     return path_over_k(problem, solver, _checked_ks(wanted, problem), selector.init)
 
 
@@ -87,15 +87,12 @@ def power_path(
 
 
 def _whole_numbers(ks: Iterable[int]) -> list[int]:
-    wanted = sorted({check_integer("every one of ks", k, 0) for k in ks})
-    if not wanted:
-        raise ValueError("Expected at least one number of features in ks, got none.")
-    return wanted
+    return sorted({check_integer("every one of ks", k, 0) for k in ks})
 
 
 def _checked_ks(wanted: list[int], problem: PenalisedProblem) -> list[int]:
     n_features = problem.n_rows - problem.has_constant
-    if wanted[0] < 1 or wanted[-1] > n_features:
+    if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
         raise ValueError(
             f"Expected ks between 1 and {n_features} (the columns of X), got {wanted}."
         )
@@ -107,7 +104,7 @@ def _path_of_constraint(
 ) -> Path:
     """Every k from its neighbours. Features that are always in count."""
     wanted = _whole_numbers(ks)
-    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted))
+    problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted, default=1))
     ks = _checked_ks(wanted, problem)
     always = int(np.sum(problem.penalty.free(problem.n_rows))) - problem.has_constant
     if ks[0] <= always and always:
