@@ -33,7 +33,7 @@ def test_defaults_are_the_documented_ones():
     expected = {
         "alpha": None,
         "p": 0.5,
-        "ridge": 0.0,
+        "ridge": "auto",
         "r": 2.0,
         "n_features_to_select": None,
         "fit_intercept": True,

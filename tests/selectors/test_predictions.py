@@ -61,7 +61,7 @@ def test_predictions_are_those_of_other_libraries():
     ours = L2pSelector.mtfs(alpha=0.1, standardize=False).fit(X, Y)
     theirs = MultiTaskLasso(alpha=0.1, tol=1e-10, max_iter=10_000).fit(X, Y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-6)
-    best = TopKSelector(3, r=2.0).fit(X, Y)
+    best = TopKSelector(3, ridge=0.0).fit(X, Y)
     refitted = LinearRegression().fit(best.transform(X), Y)
     np.testing.assert_allclose(best.predict(X), refitted.predict(best.transform(X)), atol=1e-6)
 

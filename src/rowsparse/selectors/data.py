@@ -30,6 +30,7 @@ FLOATS = [np.float64, np.float32]
 SMALLEST_SQUARE = 1e-290
 # Of the automatic ridge: chosen on half A of the sets of benchmarks/quality, reported on half B.
 RIDGE_OF_SEARCH = 3.0
+DIGITS = 11  # in which products of equal rows agree, whatever the order of their sums
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -124,12 +125,23 @@ class Data:
         matters; where it is large, the best fit is the best by chance, and the ridge draws the
         choice towards that of each column alone. v is the mean variance of the columns that the
         problem sees and s the spread of Y, so that the rule does not depend on units (with
-        standardised columns and r = 2 both fall out). n is the sum of the sample weights.
+        standardised columns and r = 2 both fall out). n counts samples that differ: one given
+        twice tells no more than one of twice the weight.
         """
         d = int(np.isfinite(self.factors).sum())
         k = min(max(k, 1), d)
-        price = k * np.log(np.e * d / k) / self.given_weights.sum()
+        price = k * np.log(np.e * d / k) / self._n_distinct()
         return float(RIDGE_OF_SEARCH * price**2 * self._variance() * self._spread() ** (r - 2))
+
+    def _n_distinct(self) -> int:
+        """Samples that differ in X or Y, told apart by their products with one random direction."""
+        rng = np.random.default_rng(0)
+        d = self.design.shape[1]
+        Y = self.target.Y
+        products = self.design.matmul(rng.standard_normal((d, 1)))[:, 0]
+        products = products + Y @ rng.standard_normal(Y.shape[1])
+        scale = np.abs(products).max() or 1.0
+        return np.unique(np.round(products / scale, DIGITS)).size
 
     def _variance(self) -> float:
         """The mean of those of the columns that may be selected."""
