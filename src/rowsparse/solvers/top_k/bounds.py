@@ -59,7 +59,9 @@ def leave_out(
     rows = np.flatnonzero(columns.squares > 0)
     A = columns.block(rows)
     A /= np.sqrt(columns.squares[rows])
-    tree = _Tree(A.T @ A, A.T @ columns.Y, float(np.vdot(columns.Y, columns.Y)), k)
+    G = A.T @ A
+    np.fill_diagonal(G, 1.0)  # the squares hold the ridge
+    tree = _Tree(G, A.T @ columns.Y, float(np.vdot(columns.Y, columns.Y)), k)
     if not tree.regular:
         return None
     per_value = 2 * len(problem.Y)

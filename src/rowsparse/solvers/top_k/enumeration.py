@@ -199,7 +199,8 @@ class _Pairs:
         products = np.einsum("ij,ij->i", self.B[a], self.B[b])
         joint = self.single[a] + self.single[b] - 2 * rho * products
         apart = 1 - rho**2
-        independent = apart > self.columns.dependent
+        # under a ridge a column would gain from standing beside itself
+        independent = (apart > self.columns.dependent) & (a != b)
         explained = np.divide(joint, apart, out=np.full(a.size, -np.inf), where=independent)
         t = int(np.argmax(explained))
         if explained[t] > self.most:

@@ -20,7 +20,7 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
 from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
-from .bounds import Bound, bound
+from .bounds import PROVED, Bound, bound
 from .branch_and_bound import Tree, robust_bound
 from .columns import Columns, closed_rows
 from .search import NO_ROWS, SupportSearch
@@ -127,14 +127,19 @@ class Job:
 
     def prove(self) -> None:
         """A lower bound, where one is cheap; enumeration may also find something better."""
-        if self.problem.ridge:
-            found = self._bound_with_ridge()
-        else:
+        ridge = self.problem.ridge
+        found = None
+        if self.problem.loss.quadratic or not ridge:
             found = bound(self.problem, self.search.k, self.objective, self.deadline.passed)
+        if ridge and not self._is_proved(found):
+            found = _better(found, self._bound_with_ridge())
         if found is not None and found.support is not None:
             W = self.problem.refitted(found.support)
             self._add("enumeration", found.support, self.problem.objective(W))
         self.proved = found
+
+    def _is_proved(self, found: Bound | None) -> bool:
+        return found is not None and found.value >= self.objective * (1 - PROVED)
 
     def _bound_with_ridge(self) -> Bound | None:
         """From the relaxation; squared loss sharpens it by branch and bound, if time is given."""
@@ -242,3 +247,10 @@ class Job:
         if not solution.converged:
             self.not_converged.append(solution)
         return Start(name, solution.rows)
+
+
+def _better(first: Bound | None, second: Bound | None) -> Bound | None:
+    """The higher of two bounds."""
+    if first is None or second is None:
+        return second or first
+    return first if first.value >= second.value else second
