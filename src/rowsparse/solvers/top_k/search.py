@@ -9,14 +9,18 @@ chosen; at the end all columns are looked at again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from copy import copy
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from ...losses.few_columns import least_squares
+from ...numerics.exchanges import exchanged
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .columns import Columns
+from .columns import Columns, padded
+from .rounding import rounded
 from .support_fit import Fit
 
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
@@ -74,18 +78,30 @@ class SupportSearch(ABC):
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
         """Exchange several rows for others of the pool, then swap in the pool."""
 
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Names and supports of further starts, given a good support; none by default."""
+        return iter(())
+
     def kicked(
-        self, support: np.ndarray, value: float, n_kicks: int, rng: np.random.Generator
+        self, support: np.ndarray, rounds: int, kicks: int, rng: np.random.Generator
     ) -> Found:
-        """The best of a support and what kicks of it lead to, swap-optimal over all columns."""
-        for _ in range(n_kicks):
-            if self.out_of_time() or len(support) < 2:
-                break
-            trial, reached = self.kick(support, rng)
-            if self.improves(reached, value):
-                support = trial
-                value = reached
-        return self.descend(support)
+        """The best of a support and what kicks of it lead to, swap-optimal over all columns.
+
+        After a round of kicks in the pool all columns are looked at: new ones join the pool.
+        """
+        support, value = self.descend(support)
+        for _ in range(rounds):
+            before = value
+            for _ in range(kicks):
+                if self.out_of_time() or len(support) < 2:
+                    break
+                trial, reached = self.kick(support, rng)
+                if self.improves(reached, value):
+                    support = trial
+                    value = reached
+            if value < before:
+                support, value = self.descend(support)
+        return support, value
 
     # -- steps that all searches make on a fit ----------------------------------------------------
 
@@ -137,7 +153,11 @@ def best_of(scores: np.ndarray, m: int) -> np.ndarray:
 
 
 class SquaredSearch(SupportSearch):
-    """The search for squared loss, in which every swap is scored exactly."""
+    """The search for squared loss, in which every swap is scored exactly.
+
+    In the pool it works on the products of columns, which is fast and loses digits: values are
+    always those of a fit.
+    """
 
     # A search among so many costs little beside one look at all of X, and on the cases of
     # benchmarks/topk it finds the supports that a search over all columns finds.
@@ -146,32 +166,53 @@ class SquaredSearch(SupportSearch):
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         super().__init__(problem, k, out_of_time)
         self.columns = Columns.of(problem)
-        self.pool_is_all = len(self.columns.names) <= self.pool_size
+        if len(self.columns.names) <= self.pool_size:
+            self.pool_is_all = True
+            self.pool.update(np.flatnonzero(self.columns.squares > 0).tolist())
         self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
-        total = float(np.vdot(self.columns.Y, self.columns.Y))
-        self.resolution = 1e-14 * total * self.per_value
-        self._fits: dict[bool, Fit] = {}  # on all columns (False) and on those of the pool
+        self.total = float(np.vdot(self.columns.Y, self.columns.Y))
+        self.resolution = 1e-14 * self.total * self.per_value
+        self._last: Fit | None = None
+        self._products: Products | None = None
 
     def value(self, support: np.ndarray) -> float:
-        return self._loss(self._fit(support))
+        columns = self.columns
+        lengths = np.sqrt(columns.squares[support])
+        ridges = np.diag(np.full(len(support), np.sqrt(columns.ridge)) / lengths)
+        A = np.vstack([columns.block(support) / lengths, ridges])
+        Y = padded(columns.Y, len(support))
+        R = Y - A @ least_squares(A, Y)
+        return float(np.vdot(R, R)) * self.per_value
 
     def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
         if rng is not None:
-            return self.fill(self._fit(NO_ROWS, in_pool=True), self.k, rng).support
+            return self._exchanged(NO_ROWS, rng)
         return self.fill(self._fit(NO_ROWS), self.k, out_of_time=self.out_of_time).support
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
-        fit = self._fit(support, in_pool)
+        if in_pool:
+            found = self._exchanged(support)
+            return found, self.value(found)
+        fit = self._fit(support)
         while fit.size > self.k:
             fit.remove(int(np.argmin(fit.sacrifices())))
         self._swap(self.fill(fit, self.k))
         return fit.support, self._loss(fit)
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        self.pool.update(support.tolist())
-        fit = self._fit(NO_ROWS, in_pool=True)
-        self._swap(self.exchange_some(fit, fit.columns.positions(support), rng))
-        return fit.columns.names[fit.members], self._loss(fit)
+        k = len(support)
+        n_leaving = int(rng.integers(2, min(k, 6) + 1))
+        leaving = rng.choice(k, n_leaving, replace=False)
+        found = self._exchanged(np.delete(support, leaving), rng)
+        return found, self.value(found)
+
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """The relaxation of the pool under some ridges, rounded."""
+        products = self._products_with(support)
+        members = np.searchsorted(products.names, support)
+        B = np.ascontiguousarray(products.B.T)
+        for name, found in rounded(products.G, B, self.total, members, self.k, n_ridges):
+            yield name, np.sort(products.names[found])
 
     def _loss(self, fit: Fit) -> float:
         return fit.value * self.per_value
@@ -194,20 +235,44 @@ class SquaredSearch(SupportSearch):
             if fit.value >= before:  # what was to be gained was rounding
                 return
 
-    def _fit(self, support: np.ndarray, in_pool: bool = False) -> Fit:
-        """The fit on a support; it is good until the next one on these columns is asked for."""
-        in_pool = in_pool and not self.pool_is_all
-        last = self._fits.get(in_pool)
-        columns = self._pool_columns(support, last) if in_pool else self.columns
+    def _fit(self, support: np.ndarray) -> Fit:
+        """The fit on a support; it is good until the next one is asked for."""
         room = max(self.k, len(support))
-        if last is None or last.columns is not columns or last.room < room:
-            last = Fit(columns, room)
-            self._fits[in_pool] = last
-        return last.with_members(columns.positions(support))
+        if self._last is None or self._last.room < room:
+            self._last = Fit(self.columns, room)
+        return self._last.with_members(self.columns.positions(support))
 
-    def _pool_columns(self, support: np.ndarray, last: Fit | None) -> Columns:
-        """The columns of the pool and of a support, dense; the last ones if none is new."""
+    def _exchanged(self, support: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
+        """The support after swaps in the pool; missing rows enter first, given rng by chance."""
+        products = self._products_with(support)
+        members = np.searchsorted(products.names, support)
+        ranks = np.zeros(self.k, dtype=int) if rng is None else rng.integers(4, size=self.k)
+        enough = IMPROVES, self.total
+        found = exchanged(products.G, products.B, products.least, members, ranks, enough)
+        return np.sort(products.names[found])
+
+    def _products_with(self, support: np.ndarray) -> Products:
+        """Those of the pool, which a support joins."""
         self.pool.update(support.tolist())
-        if last is not None and len(last.columns.names) == len(self.pool):
-            return last.columns
-        return self.columns.take(np.array(sorted(self.pool), dtype=int))
+        if self._products is None or len(self._products.names) < len(self.pool):
+            self._products = Products.of(self.columns, self.pool)
+        return self._products
+
+
+class Products(NamedTuple):
+    """What the columns of a pool have with one another and with Y."""
+
+    names: np.ndarray
+    G: np.ndarray
+    B: np.ndarray  # outputs by columns
+    least: np.ndarray  # of what is left of a column that may enter
+
+    @classmethod
+    def of(cls, columns: Columns, pool: set[int]) -> Products:
+        names = np.array(sorted(pool), dtype=int)
+        block = columns.block(names)
+        G = block.T @ block
+        G[np.diag_indices_from(G)] += columns.ridge
+        # products of a column that depends on others lose more digits than a fit
+        least = max(columns.dependent, 1e-8) * G.diagonal()
+        return cls(names, G, np.ascontiguousarray(columns.C[names].T), least)

@@ -51,22 +51,16 @@ class Splice(TopKSolver[State]):
         return State(W, known.objective, known.violation, converged, not converged, known)
 
     def starts(self, job: Job) -> Iterator[Start]:
-        """For r < 2 the support found for squared loss; greedy forward selection; the l_{2,1}
-        path; random ones."""
-        if not job.problem.loss.quadratic:  # first: it wins where the loss cannot decide
+        """Greedy forward selection; for squared loss then the rounded relaxation, for r < 2 what
+        squared loss chose comes first: it wins where the loss cannot decide."""
+        quadratic = job.problem.loss.quadratic
+        if not quadratic:
             yield Start("squares", job.best_for_squares())
         yield Start("forward", job.search.forward())
-        if not job.polishes and not job.n_init:
-            return
-        if job.search.k == np.sum(~closed_rows(job.problem)):
-            return  # every column is in already
-        if job.convex_is_cheap():
-            nearest = job.problem.penalty.prox(job.convex_point(), 1.0)
-            yield Start("convex", support_of(job.problem, nearest))
-        for i in range(job.n_init):
-            if job.deadline.passed() or job.exact:
-                return
-            yield Start(f"random {i + 1}", job.search.forward(job.rng), in_pool=True)
+        every = job.search.k == np.sum(~closed_rows(job.problem))
+        if job.n_init and not (every or job.exact):
+            for name, support in job.search.rounded(job.support, job.n_init):
+                yield Start(name, support, in_pool=True)
 
 
 def solve_top_k(
