@@ -2,7 +2,7 @@ r"""Least squares on few of many columns, by their products alone: members leave
 
 With G = X'X, B = Y'X, the members S and A = (G_SS)**-1, everything that a change needs is kept:
 
-    M = A G_S,     W = A X_S'Y,     C = Y'X - W'G_S = R'X,     D_j = |x_j|**2 - |part of x_j in S|**2.
+    M = A G_S,    W = A X_S'Y,    C = Y'X - W'G_S = R'X,    D_j = |x_j|**2 - |part of x_j in S|**2.
 
 Swapping member i for column j, with t = M_ij / sqrt(A_ii) and b = W_i / sqrt(A_ii), takes
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...numerics.rows import largest
 from .relaxation import Block
 
-# In units of the columns' mean square. On 17 sets, k = 5 to 50, each of 3, 1, 0.3, 0.1, 0.03 leads to
-# the best support now and then, and none of them more often than others (RESULTS_topk.md).
+# In units of the columns' mean square. On 17 sets, k = 5 to 50, each of 3, 1, 0.3, 0.1 and 0.03
+# leads to the best support now and then (RESULTS_topk.md).
 LARGEST_RIDGE = 3.0
 SHARPNESS = 0.3  # of the relaxation: only the order of its shares matters
 STEPS = 6  # of Newton's method, at most, for the same reason

@@ -9,7 +9,7 @@ chosen; at the end all columns are looked at again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import ClassVar, NamedTuple, Self
 
@@ -64,8 +64,8 @@ class SupportSearch(ABC):
         """The loss of the best fit on a support."""
 
     @abstractmethod
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Greedy forward selection over all columns; given rng, randomised and in the pool."""
+    def forward(self) -> np.ndarray:
+        """Greedy forward selection over all columns."""
 
     @abstractmethod
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
@@ -112,14 +112,8 @@ class SupportSearch(ABC):
         best = best_of(scores, self.noted_per_scan)
         self.pool.update(fit.columns.names[best].tolist())
 
-    def fill(
-        self,
-        fit: Fit,
-        k: int,
-        rng: np.random.Generator | None = None,
-        out_of_time: OutOfTime = never,
-    ) -> Fit:
-        """Add the column of largest gain (given rng, one of the four largest) until there are k.
+    def fill(self, fit: Fit, k: int, out_of_time: OutOfTime = never) -> Fit:
+        """Add the column of largest gain until there are k.
 
         Ends early when every other column depends on the members.
         """
@@ -128,20 +122,16 @@ class SupportSearch(ABC):
             j = int(np.argmax(gains))
             if gains[j] == -np.inf:
                 break
-            if rng is None:
-                self.note(fit, gains)
-            else:  # chance looks at the pool only, where nothing new is to be noted
-                best = best_of(gains, 4)
-                j = int(best[rng.integers(best.size)])
+            self.note(fit, gains)
             fit.add(j)
         return fit
 
-    def exchange_some(self, fit: Fit, members: np.ndarray, rng: np.random.Generator) -> Fit:
-        """The fit on these members after some of them, two to six, were exchanged."""
-        k = len(members)
-        n_leaving = int(rng.integers(2, min(k, 6) + 1))
-        leaving = rng.choice(k, n_leaving, replace=False)
-        return self.fill(fit.with_members(np.delete(members, leaving)), k, rng)
+
+def some_leave(support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The support without some of its rows, two to six."""
+    k = len(support)
+    n_leaving = int(rng.integers(2, min(k, 6) + 1))
+    return np.delete(support, rng.choice(k, n_leaving, replace=False))
 
 
 def best_of(scores: np.ndarray, m: int) -> np.ndarray:
@@ -177,6 +167,8 @@ class SquaredSearch(SupportSearch):
 
     def value(self, support: np.ndarray) -> float:
         columns = self.columns
+        if not support.size:
+            return self.total * self.per_value
         lengths = np.sqrt(columns.squares[support])
         ridges = np.diag(np.full(len(support), np.sqrt(columns.ridge)) / lengths)
         A = np.vstack([columns.block(support) / lengths, ridges])
@@ -184,10 +176,8 @@ class SquaredSearch(SupportSearch):
         R = Y - A @ least_squares(A, Y)
         return float(np.vdot(R, R)) * self.per_value
 
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        if rng is not None:
-            return self._exchanged(NO_ROWS, rng)
-        return self.fill(self._fit(NO_ROWS), self.k, out_of_time=self.out_of_time).support
+    def forward(self) -> np.ndarray:
+        return self.fill(self._fit(NO_ROWS), self.k, self.out_of_time).support
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
         if in_pool:
@@ -200,10 +190,7 @@ class SquaredSearch(SupportSearch):
         return fit.support, self._loss(fit)
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        k = len(support)
-        n_leaving = int(rng.integers(2, min(k, 6) + 1))
-        leaving = rng.choice(k, n_leaving, replace=False)
-        found = self._exchanged(np.delete(support, leaving), rng)
+        found = self._exchanged(some_leave(support, rng), rng)
         return found, self.value(found)
 
     def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
@@ -246,10 +233,7 @@ class SquaredSearch(SupportSearch):
         """The support after swaps in the pool; missing rows enter first, given rng by chance."""
         products = self._products_with(support)
         members = np.searchsorted(products.names, support)
-        ranks = np.zeros(self.k, dtype=int) if rng is None else rng.integers(4, size=self.k)
-        enough = IMPROVES, self.total
-        found = exchanged(products.G, products.B, products.least, members, ranks, enough)
-        return np.sort(products.names[found])
+        return np.sort(products.names[products.exchanged(members, self.k, rng)])
 
     def _products_with(self, support: np.ndarray) -> Products:
         """Those of the pool, which a support joins."""
@@ -260,19 +244,32 @@ class SquaredSearch(SupportSearch):
 
 
 class Products(NamedTuple):
-    """What the columns of a pool have with one another and with Y."""
+    """What some columns have with one another and with Y."""
 
     names: np.ndarray
     G: np.ndarray
     B: np.ndarray  # outputs by columns
     least: np.ndarray  # of what is left of a column that may enter
+    total: float  # |Y|**2
 
     @classmethod
-    def of(cls, columns: Columns, pool: set[int]) -> Products:
-        names = np.array(sorted(pool), dtype=int)
-        block = columns.block(names)
+    def of(cls, columns: Columns, chosen: Iterable[int]) -> Products:
+        """Of the chosen columns, under their names."""
+        positions = np.array(sorted(chosen), dtype=int)
+        block = columns.block(positions)
         G = block.T @ block
         G[np.diag_indices_from(G)] += columns.ridge
         # products of a column that depends on others lose more digits than a fit
         least = max(columns.dependent, 1e-8) * G.diagonal()
-        return cls(names, G, np.ascontiguousarray(columns.C[names].T), least)
+        B = np.ascontiguousarray(columns.C[positions].T)
+        total = float(np.vdot(columns.Y, columns.Y))
+        return cls(columns.names[positions], G, B, least, total)
+
+    def exchanged(
+        self, members: np.ndarray, k: int, rng: np.random.Generator | None = None
+    ) -> np.ndarray:
+        """Swap-optimal members from these; missing ones enter first, given rng by chance: one of
+        the four that gain most."""
+        ranks = np.zeros(k, dtype=int) if rng is None else rng.integers(4, size=k)
+        enough = IMPROVES, self.total
+        return exchanged(self.G, self.B, self.least, members, ranks, enough)

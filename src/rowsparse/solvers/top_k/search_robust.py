@@ -15,13 +15,14 @@ from ...losses.few_columns import StackedFits, fit
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows, free_columns, padded, without
-from .search import NO_ROWS, Found, SquaredSearch, SupportSearch, best_of
+from .search import NO_ROWS, Found, Products, SquaredSearch, SupportSearch, best_of, some_leave
 from .support_fit import Fit
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
+CAME_NEAR = 1.05  # times the best loss: what a kick reached is then worth swaps by the loss itself
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -49,13 +50,15 @@ class RobustSearch(SupportSearch):
         self._residuals: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
         self._next: dict[tuple[int, ...], Found | None] = {}
         self._pool_block = NO_ROWS, np.empty((len(problem.Y), 0))
+        self._weighted_for = NO_ROWS
+        self._weighted: Products
 
     def value(self, support: np.ndarray) -> float:
         E, ridge_value = self._fitted(support)
         return self.problem.loss.value_of_residual(E) + ridge_value
 
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        return self._grown(NO_ROWS, rng is not None, rng)
+    def forward(self) -> np.ndarray:
+        return self._grown(NO_ROWS, in_pool=False)
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
         while len(support) > self.k:
@@ -71,9 +74,23 @@ class RobustSearch(SupportSearch):
         return support, value
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        fit = self._scoring_fit(support, True, SMOOTHINGS[0])
-        exchanged = self.exchange_some(fit, np.array(fit.members), rng)
-        return self.descend(exchanged.support, in_pool=True)
+        """Exchanged and swapped under the weights of this support; then, if it came near, by the
+        loss itself."""
+        products = self._weighted_products(support)
+        members = np.searchsorted(products.names, some_leave(support, rng))
+        found = np.sort(products.names[products.exchanged(members, self.k, rng)])
+        value = self.value(found)
+        if value > CAME_NEAR * self.value(support):
+            return found, value
+        return self.descend(found, in_pool=True)
+
+    def _weighted_products(self, support: np.ndarray) -> Products:
+        """Of the pool, under the sample weights of a support; those of the last one are kept."""
+        if not np.array_equal(self._weighted_for, support):
+            columns = self._scoring_fit(support, True, SMOOTHINGS[0]).columns
+            self._weighted = Products.of(columns, range(len(columns.names)))
+            self._weighted_for = support
+        return self._weighted
 
     # -- changes of a support ---------------------------------------------------------------------
 
@@ -82,16 +99,11 @@ class RobustSearch(SupportSearch):
         trials = [np.delete(support, i) for i in range(len(support))]
         return min(trials, key=self.value)
 
-    def _grown(
-        self, support: np.ndarray, in_pool: bool, rng: np.random.Generator | None = None
-    ) -> np.ndarray:
+    def _grown(self, support: np.ndarray, in_pool: bool) -> np.ndarray:
         """The support with rows added until there are k, as long as any can be."""
         while len(support) < self.k and not self.out_of_time():
             fit = self._scoring_fit(support, in_pool, SMOOTHINGS[0])
-            if rng is None:
-                larger = self._with_the_best(support, fit)
-            else:  # a random start needs no better judge than the majorizer
-                larger = self.fill(fit, fit.size + 1, rng).support
+            larger = self._with_the_best(support, fit)
             if larger.size == support.size:
                 break
             support = larger

@@ -57,8 +57,8 @@ class Splice(TopKSolver[State]):
         if not quadratic:
             yield Start("squares", job.best_for_squares())
         yield Start("forward", job.search.forward())
-        every = job.search.k == np.sum(~closed_rows(job.problem))
-        if job.n_init and not (every or job.exact):
+        choice = 0 < job.search.k < np.sum(~closed_rows(job.problem))
+        if job.n_init and choice and not job.exact:
             for name, support in job.search.rounded(job.support, job.n_init):
                 yield Start(name, support, in_pool=True)
 
