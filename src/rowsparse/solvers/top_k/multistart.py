@@ -195,17 +195,11 @@ class Job:
         if self.solver.kicks is not None:
             return self.solver.kicks
         if not self.problem.loss.quadratic:
-            return 4
+            return 8
         # one kick takes about 0.07 ms for each row; an eighth of the time is for a round of them
         return int(np.clip(0.12 * self._forward_seconds / (7e-5 * self.search.k), 1, 12))
 
     # -- where solvers start from -----------------------------------------------------------------
-
-    def best_for_squares(self) -> np.ndarray:
-        """The support that squared loss chooses."""
-        loss = replace(self.problem.loss, r=2.0)
-        search = search_for(replace(self.problem, loss=loss), self.deadline.passed)
-        return search.kicked(search.forward(), self.n_init, 4, self.rng)[0]
 
     def convex_point(self) -> np.ndarray:
         """The l_{2,1} solution at the largest alpha on a coarse grid with at least k rows."""

@@ -9,6 +9,10 @@ propose swaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
 import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
@@ -22,7 +26,7 @@ SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that 
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
-CAME_NEAR = 1.05  # times the best loss: what a kick reached is then worth swaps by the loss itself
+CAME_NEAR = 1.1  # times the best loss: what a kick reached is then worth swaps by the loss itself
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -50,8 +54,7 @@ class RobustSearch(SupportSearch):
         self._residuals: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
         self._next: dict[tuple[int, ...], Found | None] = {}
         self._pool_block = NO_ROWS, np.empty((len(problem.Y), 0))
-        self._weighted_for = NO_ROWS
-        self._weighted: Products
+        self._weighted: dict[tuple[int, ...], Products] = {}  # of the last support
 
     def value(self, support: np.ndarray) -> float:
         E, ridge_value = self._fitted(support)
@@ -73,24 +76,55 @@ class RobustSearch(SupportSearch):
             support, value = better
         return support, value
 
+    def best_for_squares(self, rounds: int, kicks: int, rng: np.random.Generator) -> np.ndarray:
+        """The support that squared loss chooses; what its search looked at joins the pool."""
+        squared = self._squared
+        support = squared.kicked(squared.forward(), rounds, kicks, rng)[0]
+        self.pool.update(squared.pool)
+        return support
+
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Those of squared loss, swapped under the sample weights that each has of its own."""
+        for name, found in self._squared.rounded(support, n_ridges):
+            self.pool.update(found.tolist())
+            yield name, self._settled(found)[0]
+
+    @cached_property
+    def _squared(self) -> SquaredSearch:
+        loss = replace(self.problem.loss, r=2.0)
+        return SquaredSearch(replace(self.problem, loss=loss), self.k, self.out_of_time)
+
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        """Exchanged and swapped under the weights of this support; then, if it came near, by the
-        loss itself."""
-        products = self._weighted_products(support)
-        members = np.searchsorted(products.names, some_leave(support, rng))
-        found = np.sort(products.names[products.exchanged(members, self.k, rng)])
-        value = self.value(found)
+        """Exchanged and swapped under sample weights; then, if it came near, by the loss itself."""
+        found = self._swapped_under_weights(support, some_leave(support, rng), rng)
+        found, value = self._settled(found)
         if value > CAME_NEAR * self.value(support):
             return found, value
         return self.descend(found, in_pool=True)
 
-    def _weighted_products(self, support: np.ndarray) -> Products:
-        """Of the pool, under the sample weights of a support; those of the last one are kept."""
-        if not np.array_equal(self._weighted_for, support):
+    def _settled(self, support: np.ndarray) -> Found:
+        """Swapped under its own sample weights, again and again, while the loss falls."""
+        value = self.value(support)
+        while not self.out_of_time():
+            trial = self._swapped_under_weights(support, support)
+            reached = self.value(trial)
+            if reached >= value - self.resolution:
+                break
+            support = trial
+            value = reached
+        return support, value
+
+    def _swapped_under_weights(
+        self, support: np.ndarray, members: np.ndarray, rng: np.random.Generator | None = None
+    ) -> np.ndarray:
+        """What swaps in the pool make of some members under the sample weights of a support."""
+        key = tuple(support.tolist())
+        if key not in self._weighted:
             columns = self._scoring_fit(support, True, SMOOTHINGS[0]).columns
-            self._weighted = Products.of(columns, range(len(columns.names)))
-            self._weighted_for = support
-        return self._weighted
+            self._weighted = {key: Products.of(columns, range(len(columns.names)))}
+        products = self._weighted[key]
+        positions = np.searchsorted(products.names, members)
+        return np.sort(products.names[products.exchanged(positions, self.k, rng)])
 
     # -- changes of a support ---------------------------------------------------------------------
 

@@ -17,7 +17,9 @@ from .bounds import PROVED
 from .columns import closed_rows
 from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
-from .search_robust import search_for
+from .search_robust import RobustSearch, search_for
+
+KICKS_FOR_SQUARES = 4  # in each round, where squared loss only shows where to start
 
 __all__ = ["Splice", "solve_top_k", "top_k_path"]
 
@@ -51,11 +53,11 @@ class Splice(TopKSolver[State]):
         return State(W, known.objective, known.violation, converged, not converged, known)
 
     def starts(self, job: Job) -> Iterator[Start]:
-        """Greedy forward selection; for squared loss then the rounded relaxation, for r < 2 what
-        squared loss chose comes first: it wins where the loss cannot decide."""
-        quadratic = job.problem.loss.quadratic
-        if not quadratic:
-            yield Start("squares", job.best_for_squares())
+        """Greedy forward selection and the rounded relaxation; for r < 2 first what squared loss
+        chooses: it wins where the loss cannot decide."""
+        if isinstance(job.search, RobustSearch):
+            squares = job.search.best_for_squares(job.n_init, KICKS_FOR_SQUARES, job.rng)
+            yield Start("squares", squares)
         yield Start("forward", job.search.forward())
         choice = 0 < job.search.k < np.sum(~closed_rows(job.problem))
         if job.n_init and choice and not job.exact:
