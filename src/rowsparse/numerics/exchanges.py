@@ -144,14 +144,14 @@ def _leave(S, A, M, W, C, D, m, i):
 
 def _entering(C, D, least, rank):
     gains = np.where(D > least, np.sum(C * C, axis=0) / np.maximum(D, 1e-300), -1.0)
-    j = np.argmax(gains)
-    for _ in range(rank):
-        before = j
-        gains[j] = -1.0
+    found = -1
+    for _ in range(rank + 1):
         j = np.argmax(gains)
         if gains[j] < 0:
-            return before
-    return j if gains[j] >= 0 else -1
+            return found
+        found = int(j)
+        gains[j] = -1.0
+    return found
 
 
 def _best_swap(A, M, W, C, D, least, m):
@@ -172,7 +172,7 @@ def _best_swap(A, M, W, C, D, least, m):
         j = np.argmax(gains)
         if gains[j] > most:
             most = gains[j]
-            entering = j
+            entering = int(j)
             leaving = i
     return leaving, entering, most
 

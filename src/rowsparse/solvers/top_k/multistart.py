@@ -195,9 +195,16 @@ class Job:
         if self.solver.kicks is not None:
             return self.solver.kicks
         if not self.problem.loss.quadratic:
-            return 8
+            return self._robust_kicks_per_round()
         # one kick takes about 0.07 ms for each row; an eighth of the time is for a round of them
         return int(np.clip(0.12 * self._forward_seconds / (7e-5 * self.search.k), 1, 12))
+
+    def _robust_kicks_per_round(self) -> int:
+        """Up to 8; fewer where one, about three fits of k rows, takes long beside the search."""
+        n, c = self.problem.Y.shape
+        k = self.search.k
+        one = 0.006 + 1.8e-7 * n * k * (k + c)
+        return int(np.clip((0.5 + self._forward_seconds) / (one * max(self.n_init, 1)), 0, 8))
 
     # -- where solvers start from -----------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from .support_fit import Fit
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
 # many changes in place, and far below any gain that a user could tell.
 IMPROVES = 1e-9
+LOST_IN_PRODUCTS = 1e-4  # of |Y|**2: a smaller value has too few digits left, and is fitted
 NO_ROWS = np.array([], dtype=int)
 
 Found = tuple[np.ndarray, float]  # a support and the loss of the best fit on it
@@ -145,8 +146,7 @@ def best_of(scores: np.ndarray, m: int) -> np.ndarray:
 class SquaredSearch(SupportSearch):
     """The search for squared loss, in which every swap is scored exactly.
 
-    In the pool it works on the products of columns, which is fast and loses digits: values are
-    always those of a fit.
+    In the pool it works on the products of columns, which is fast and loses digits.
     """
 
     # A search among so many costs little beside one look at all of X, and on the cases of
@@ -181,8 +181,7 @@ class SquaredSearch(SupportSearch):
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
         if in_pool:
-            found = self._exchanged(support)
-            return found, self.value(found)
+            return self._exchanged(support)
         fit = self._fit(support)
         while fit.size > self.k:
             fit.remove(int(np.argmin(fit.sacrifices())))
@@ -190,8 +189,7 @@ class SquaredSearch(SupportSearch):
         return fit.support, self._loss(fit)
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        found = self._exchanged(some_leave(support, rng), rng)
-        return found, self.value(found)
+        return self._exchanged(some_leave(support, rng), rng)
 
     def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
         """The relaxation of the pool under some ridges, rounded."""
@@ -229,11 +227,16 @@ class SquaredSearch(SupportSearch):
             self._last = Fit(self.columns, room)
         return self._last.with_members(self.columns.positions(support))
 
-    def _exchanged(self, support: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
+    def _exchanged(self, support: np.ndarray, rng: np.random.Generator | None = None) -> Found:
         """The support after swaps in the pool; missing rows enter first, given rng by chance."""
         products = self._products_with(support)
         members = np.searchsorted(products.names, support)
-        return np.sort(products.names[products.exchanged(members, self.k, rng)])
+        members = np.sort(products.exchanged(members, self.k, rng))
+        found = products.names[members]
+        value = products.value(members)
+        if value < LOST_IN_PRODUCTS * self.total:
+            return found, self.value(found)
+        return found, value * self.per_value
 
     def _products_with(self, support: np.ndarray) -> Products:
         """Those of the pool, which a support joins."""
@@ -264,6 +267,13 @@ class Products(NamedTuple):
         B = np.ascontiguousarray(columns.C[positions].T)
         total = float(np.vdot(columns.Y, columns.Y))
         return cls(columns.names[positions], G, B, least, total)
+
+    def value(self, members: np.ndarray) -> float:
+        """``|R|**2`` of the fit on some members, none of which depends on the others."""
+        B = self.B[:, members]
+        return self.total - float(
+            np.vdot(B.T, np.linalg.solve(self.G[np.ix_(members, members)], B.T))
+        )
 
     def exchanged(
         self, members: np.ndarray, k: int, rng: np.random.Generator | None = None

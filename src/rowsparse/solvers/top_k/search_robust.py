@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -64,10 +65,17 @@ class RobustSearch(SupportSearch):
         return self._grown(NO_ROWS, in_pool=False)
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
+        """In the pool swaps are those of sample weights alone; they take a tenth of the time."""
         while len(support) > self.k:
             support = self._without_weakest(support)
         if len(support) < self.k:
             support = self._grown(support, in_pool)
+        if in_pool:
+            return self._settled(support)
+        return self._swapped(support, in_pool=False)
+
+    def _swapped(self, support: np.ndarray, in_pool: bool) -> Found:
+        """Make swaps that the loss itself confirms, until none is found."""
         value = self.value(support)
         for _ in range(200):
             better = None if self.out_of_time() else self._better(support, value, in_pool)
@@ -84,10 +92,15 @@ class RobustSearch(SupportSearch):
         return support
 
     def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Those of squared loss, swapped under the sample weights that each has of its own."""
+        """Those of squared loss."""
         for name, found in self._squared.rounded(support, n_ridges):
             self.pool.update(found.tolist())
-            yield name, self._settled(found)[0]
+            yield name, found
+
+    def with_k(self, k: int) -> Self:
+        other = super().with_k(k)
+        other.__dict__.pop("_squared", None)  # it is for this k
+        return other
 
     @cached_property
     def _squared(self) -> SquaredSearch:
@@ -100,7 +113,7 @@ class RobustSearch(SupportSearch):
         found, value = self._settled(found)
         if value > CAME_NEAR * self.value(support):
             return found, value
-        return self.descend(found, in_pool=True)
+        return self._swapped(found, in_pool=True)
 
     def _settled(self, support: np.ndarray) -> Found:
         """Swapped under its own sample weights, again and again, while the loss falls."""

@@ -53,12 +53,12 @@ class Splice(TopKSolver[State]):
         return State(W, known.objective, known.violation, converged, not converged, known)
 
     def starts(self, job: Job) -> Iterator[Start]:
-        """Greedy forward selection and the rounded relaxation; for r < 2 first what squared loss
-        chooses: it wins where the loss cannot decide."""
-        if isinstance(job.search, RobustSearch):
+        """Greedy forward selection, for r < 2 what squared loss chooses; the rounded relaxation."""
+        if isinstance(job.search, RobustSearch) and job.n_init:
             squares = job.search.best_for_squares(job.n_init, KICKS_FOR_SQUARES, job.rng)
-            yield Start("squares", squares)
-        yield Start("forward", job.search.forward())
+            yield Start("squares", squares, in_pool=True)
+        else:
+            yield Start("forward", job.search.forward())
         choice = 0 < job.search.k < np.sum(~closed_rows(job.problem))
         if job.n_init and choice and not job.exact:
             for name, support in job.search.rounded(job.support, job.n_init):
