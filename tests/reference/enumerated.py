@@ -73,6 +73,7 @@ def compared(seed):
 
 
 def main(cases):
+    say = sys.stdout.write
     compared_, optimal, proved, wrong = 0, 0, 0, 0
     for seed in range(cases):
         pair = compared(seed)
@@ -85,8 +86,8 @@ def main(cases):
         proved += says_so
         if found.lower_bound > best * (1 + 1e-7) or (says_so and found.objective > best * 1.00001):
             wrong += 1
-            print(f"case {seed}: bound {found.lower_bound}, optimum {best}: {found.proof}")
-    print(f"{compared_} cases: {wrong} wrong, {optimal} at the optimum, {proved} proved")
+            say(f"case {seed}: bound {found.lower_bound}, optimum {best}: {found.proof}\n")
+    say(f"{compared_} cases: {wrong} wrong, {optimal} at the optimum, {proved} proved\n")
 
 
 if __name__ == "__main__":
