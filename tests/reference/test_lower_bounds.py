@@ -1,70 +1,26 @@
 """Lower bounds under a ridge: never above the optimum that enumeration or a fine search finds."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
+from reference.enumerated import compared
 from scipy.optimize import minimize
 
-from rowsparse import L2pSelector, LpInfSelector, TopKSelector
+from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.penalties import L2p
 from rowsparse.penalties.families import Envelope
-from rowsparse.solvers import Splice
 
 CASES = 60  # of top-k, by fixed seeds
 
 
-def random_case(seed):
-    """Data, parameters of a TopKSelector and arguments of its fit; None if k does not fit."""
-    rng = np.random.default_rng(seed)
-    n, d, c = int(rng.integers(5, 30)), int(rng.integers(3, 10)), int(rng.integers(1, 4))
-    X = rng.standard_normal((n, d))
-    if rng.random() < 0.3:
-        X[:, 1] = X[:, 0]
-    if rng.random() < 0.3:
-        X[:, -1] = 1.5
-    Y = X[:, :2] @ rng.standard_normal((2, c)) + rng.standard_normal((n, c))
-    weights = np.ones(d)
-    weights[rng.integers(d, size=2)] = rng.choice([0.0, 1.0, np.inf], 2)
-    k = int(rng.integers(1, min(4, d) + 1))
-    if not np.sum(weights == 0) < k <= np.sum(np.isfinite(weights)):
-        return None
-    parameters = {
-        "n_features_to_select": k,
-        "r": float(rng.choice([1.0, 2.0])),
-        "ridge": float(10 ** rng.uniform(-2, 1)),
-        "fit_intercept": bool(rng.random() < 0.7),
-        "feature_weights": weights,
-        "task": "regression",
-        "solver": Splice(proof_seconds=0.2),
-    }
-    sample_weight = rng.uniform(0.2, 2.0, n) if rng.random() < 0.4 else None
-    return X, Y, parameters, sample_weight
-
-
-def lowest_of_all_supports(problem):
-    open_ = np.flatnonzero(
-        problem.may_enter & ~problem.penalty.free(problem.n_rows)[: problem.may_enter.size]
-    )
-    k = min(problem.limit, open_.size)
-    return min(
-        problem.objective(problem.refitted(np.array(support, dtype=int)))
-        for support in combinations(open_, k)
-    )
-
-
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("block", range(2))
 def test_of_top_k_against_enumeration(block):
+    """Two thousand by ``python tests/reference/enumerated.py 2000``."""
     proved = 0
     for seed in range(block * CASES // 2, (block + 1) * CASES // 2):
-        case = random_case(seed)
-        if case is None:
+        pair = compared(seed)
+        if pair is None:
             continue
-        X, Y, parameters, sample_weight = case
-        selector = TopKSelector(**parameters).fit(X, Y, sample_weight=sample_weight)
-        found = selector.solution_
-        best = lowest_of_all_supports(selector.problem_and_solver(X, Y, sample_weight)[0])
+        found, best = pair
         assert found.lower_bound <= best * (1 + 1e-7)
         if found.proof.startswith("proved"):
             proved += 1

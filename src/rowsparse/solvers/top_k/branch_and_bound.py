@@ -20,7 +20,7 @@ from ...numerics.rows import largest
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .columns import KEPT_BYTES, Columns
-from .relaxation import Block, Choice, Relaxation, Shares
+from .relaxation import Block, Choice, Relaxation, Shares, first_shares
 
 OPTIMAL = 1e-6  # relative: a gap below it is called none
 SHARPNESS = 0.1  # a node's bound is sharpened until so much of what is missing could be gained
@@ -99,7 +99,7 @@ class Tree:
     def _branch(self, node: _Node) -> int:
         z = node.shares.z
         inside = np.flatnonzero((z > 0) | node.choice.chosen)
-        block = Block(node.columns.block(inside), node.columns.Y, self.ridge, 1)
+        block = Block.of(node.columns.block(inside), node.columns.Y, self.ridge, 1)
         j = block.best_branch(z[inside], node.choice.chosen[inside])
         if j is not None:
             return int(inside[j])
@@ -191,18 +191,10 @@ def robust_bound(problem: PenalisedProblem, support: np.ndarray, objective: floa
     return best
 
 
-def first_shares(columns: Columns, support: np.ndarray) -> Shares:
-    """One for every column of a support."""
-    z = np.zeros(len(columns.C))
-    z[columns.positions(support)] = 1.0
-    pulls = np.einsum("ij,ij->i", columns.C, columns.C)
-    return Shares(z, 0.0, np.where(columns.squares > 0, pulls, -1.0))
-
-
 def ridge_value(columns: Columns, members: np.ndarray, ridge: float) -> float:
     """``min 1/2 |X_S W - Y|**2 + ridge/2 |W|**2`` over W on the members."""
     z = np.ones(len(members))
-    return Block(columns.block(members), columns.Y, ridge, 1).at(z).value
+    return Block.of(columns.block(members), columns.Y, ridge, 1).at(z).value
 
 
 def _spread(z: np.ndarray, choice: Choice, left: int, pulls: np.ndarray) -> np.ndarray:

@@ -100,10 +100,10 @@ class Job:
         if not self.polishes:
             return
         if self.search.k > 1 and not self.exact:
-            kicks = self._kicks_per_start() * self.n_init
-            if kicks:
-                kicked = self.search.kicked(self.support, self.objective, kicks, self.rng)
-                self._add("kicks", *kicked)
+            kicks = self._kicks_per_round()
+            if kicks * self.n_init:
+                found = self.search.kicked(self.support, self.n_init, kicks, self.rng)
+                self._add("kicks", *found)
         self.prove()
 
     def polish(self, start: Start) -> None:
@@ -113,8 +113,7 @@ class Job:
             self._add(start.name, start.support, value, swap_optimal=False)
             return
         support, value = self.search.descend(start.support, start.in_pool)
-        swap_optimal = self.search.pool_is_all or not start.in_pool
-        self._add(start.name, support, value, swap_optimal)
+        self._add(start.name, support, value, swap_optimal=not start.in_pool)
 
     def finish(self) -> None:
         """Look at all columns once more if the best was found in the pool."""
@@ -197,30 +196,22 @@ class Job:
         n, d = self.problem.design.shape
         return 7e-9 * n * d * self.search.k
 
-    def _kicks_per_start(self) -> int:
+    def _kicks_per_round(self) -> int:
         if self.solver.kicks is not None:
             return self.solver.kicks
         if not self.problem.loss.quadratic:
-            return 4
-        # one kick takes about 1 ms and 0.18 ms for each row; an eighth of the time is for them
-        seconds = 1e-3 + 1.8e-4 * self.search.k
-        return int(np.clip(0.12 * self._forward_seconds / seconds, 1, 6))
+            return self._robust_kicks_per_round()
+        # one kick takes about 0.07 ms for each row; an eighth of the time is for a round of them
+        return int(np.clip(0.12 * self._forward_seconds / (7e-5 * self.search.k), 1, 12))
 
-    def convex_is_cheap(self) -> bool:
-        """Whether the l_{2,1} path takes at most half the time of forward selection."""
-        n, d = self.problem.design.shape
-        c = self.problem.Y.shape[1]
-        seconds = 0.01 + 4e-9 * c * n * d
-        return not self.problem.loss.quadratic or seconds <= 0.5 * self._forward_seconds
+    def _robust_kicks_per_round(self) -> int:
+        """Up to 8; fewer where one, about three fits of k rows, takes long beside the search."""
+        n, c = self.problem.Y.shape
+        k = self.search.k
+        one = 0.006 + 1.8e-7 * n * k * (k + c)
+        return int(np.clip((0.5 + self._forward_seconds) / (one * max(self.n_init, 1)), 0, 8))
 
     # -- where solvers start from -----------------------------------------------------------------
-
-    def best_for_squares(self) -> np.ndarray:
-        """The support that squared loss chooses."""
-        loss = replace(self.problem.loss, r=2.0)
-        search = search_for(replace(self.problem, loss=loss), self.deadline.passed)
-        found = search.descend(search.forward())
-        return search.kicked(*found, 4 * self.n_init, self.rng)[0]
 
     def convex_point(self) -> np.ndarray:
         """The l_{2,1} solution at the largest alpha on a coarse grid with at least k rows."""

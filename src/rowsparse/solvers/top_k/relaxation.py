@@ -67,6 +67,14 @@ class Choice:
         return Choice(self.chosen[kept], self.closed[kept])
 
 
+def first_shares(columns: Columns, support: np.ndarray) -> Shares:
+    """One for every column of a support."""
+    z = np.zeros(len(columns.C))
+    z[columns.positions(support)] = 1.0
+    pulls = np.einsum("ij,ij->i", columns.C, columns.C)
+    return Shares(z, 0.0, np.where(columns.squares > 0, pulls, -1.0))
+
+
 class Relaxation:
     """The relaxation for given columns, ridge (in the scale of sums) and k."""
 
@@ -88,11 +96,14 @@ class Relaxation:
         best = Shares(z, -np.inf, pulls)
         for _ in range(ROUNDS):
             near = self._near(z, pulls, choice)
-            block = Block(self.columns.block(near), self.Y, self.ridge, left)
+            X = self.columns.block(near)
+            block = Block.of(X, self.Y, self.ridge, left)
             inner = block.newton(z[near], choice.chosen[near], target, tol)
             z = np.zeros_like(z)
             z[near] = inner.z
-            found = self._proved(block.residual(inner), z, choice)
+            # from the columns themselves: in what it proves is no rounding of products
+            R = self.Y - X[:, inner.inside] @ inner.W
+            found = self._proved(R, z, choice)
             pulls = found.pulls
             if found.bound > best.bound:
                 best = found
@@ -159,16 +170,19 @@ class _Point:
 
 
 class Block:
-    """The relaxation on few dense columns; its steps need only their products."""
+    """The relaxation on few columns: G = X'X, B = X'Y and ``|Y|**2`` are all it needs."""
 
-    def __init__(self, X: np.ndarray, Y: np.ndarray, ridge: float, left: int):
-        self.X = X
-        self.Y = Y
-        self.G = X.T @ X
-        self.B = X.T @ Y
-        self.total = float(np.vdot(Y, Y))
+    def __init__(self, G: np.ndarray, B: np.ndarray, total: float, ridge: float, left: int):
+        self.G = G
+        self.B = B
+        self.total = total
         self.ridge = ridge
         self.left = left
+
+    @classmethod
+    def of(cls, X: np.ndarray, Y: np.ndarray, ridge: float, left: int) -> Block:
+        """Dense columns and the target."""
+        return cls(X.T @ X, X.T @ Y, float(np.vdot(Y, Y)), ridge, left)
 
     def at(self, z: np.ndarray) -> _Point:
         """What is known at z."""
@@ -179,15 +193,18 @@ class Block:
         U = self.B - self.G[:, inside] @ W
         return _Point(z, inside, factor, W, U, (self.total - float(np.vdot(W, B))) / 2)
 
-    def residual(self, point: _Point) -> np.ndarray:
-        """R, from the columns themselves: what it proves has no rounding of products in it."""
-        return self.Y - self.X[:, point.inside] @ point.W
-
-    def newton(self, z: np.ndarray, chosen: np.ndarray, target: float, tol: float) -> _Point:
+    def newton(
+        self,
+        z: np.ndarray,
+        chosen: np.ndarray,
+        target: float,
+        tol: float,
+        steps: int = NEWTON_STEPS,
+    ) -> _Point:
         """Newton steps until the bound on these columns alone is as good as is asked for."""
         point = self.at(z)
         best = -np.inf
-        for _ in range(NEWTON_STEPS):
+        for _ in range(steps):
             squares = np.einsum("ij,ij->i", point.U, point.U)
             top = _most(squares, chosen, self.left)
             gain = 2 * point.value  # <Y, R>, and |R|**2 = <Y, R> - <W, U>

@@ -9,19 +9,24 @@ chosen; at the end all columns are looked at again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from ...losses.few_columns import least_squares
+from ...numerics.exchanges import exchanged
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .columns import Columns
+from .columns import Columns, padded
+from .rounding import rounded
 from .support_fit import Fit
 
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
 # many changes in place, and far below any gain that a user could tell.
 IMPROVES = 1e-9
+LOST_IN_PRODUCTS = 1e-4  # of |Y|**2: a smaller value has too few digits left, and is fitted
 NO_ROWS = np.array([], dtype=int)
 
 Found = tuple[np.ndarray, float]  # a support and the loss of the best fit on it
@@ -60,8 +65,8 @@ class SupportSearch(ABC):
         """The loss of the best fit on a support."""
 
     @abstractmethod
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Greedy forward selection over all columns; given rng, randomised and in the pool."""
+    def forward(self) -> np.ndarray:
+        """Greedy forward selection over all columns."""
 
     @abstractmethod
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
@@ -74,18 +79,30 @@ class SupportSearch(ABC):
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
         """Exchange several rows for others of the pool, then swap in the pool."""
 
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Names and supports of further starts, given a good support; none by default."""
+        return iter(())
+
     def kicked(
-        self, support: np.ndarray, value: float, n_kicks: int, rng: np.random.Generator
+        self, support: np.ndarray, rounds: int, kicks: int, rng: np.random.Generator
     ) -> Found:
-        """The best of a support and what kicks of it lead to, swap-optimal over all columns."""
-        for _ in range(n_kicks):
-            if self.out_of_time() or len(support) < 2:
-                break
-            trial, reached = self.kick(support, rng)
-            if self.improves(reached, value):
-                support = trial
-                value = reached
-        return self.descend(support)
+        """The best of a support and what kicks of it lead to, swap-optimal over all columns.
+
+        After a round of kicks in the pool all columns are looked at: new ones join the pool.
+        """
+        support, value = self.descend(support)
+        for _ in range(rounds):
+            before = value
+            for _ in range(kicks):
+                if self.out_of_time() or len(support) < 2:
+                    break
+                trial, reached = self.kick(support, rng)
+                if self.improves(reached, value):
+                    support = trial
+                    value = reached
+            if value < before:
+                support, value = self.descend(support)
+        return support, value
 
     # -- steps that all searches make on a fit ----------------------------------------------------
 
@@ -96,14 +113,8 @@ class SupportSearch(ABC):
         best = best_of(scores, self.noted_per_scan)
         self.pool.update(fit.columns.names[best].tolist())
 
-    def fill(
-        self,
-        fit: Fit,
-        k: int,
-        rng: np.random.Generator | None = None,
-        out_of_time: OutOfTime = never,
-    ) -> Fit:
-        """Add the column of largest gain (given rng, one of the four largest) until there are k.
+    def fill(self, fit: Fit, k: int, out_of_time: OutOfTime = never) -> Fit:
+        """Add the column of largest gain until there are k.
 
         Ends early when every other column depends on the members.
         """
@@ -112,20 +123,16 @@ class SupportSearch(ABC):
             j = int(np.argmax(gains))
             if gains[j] == -np.inf:
                 break
-            if rng is None:
-                self.note(fit, gains)
-            else:  # chance looks at the pool only, where nothing new is to be noted
-                best = best_of(gains, 4)
-                j = int(best[rng.integers(best.size)])
+            self.note(fit, gains)
             fit.add(j)
         return fit
 
-    def exchange_some(self, fit: Fit, members: np.ndarray, rng: np.random.Generator) -> Fit:
-        """The fit on these members after some of them, two to six, were exchanged."""
-        k = len(members)
-        n_leaving = int(rng.integers(2, min(k, 6) + 1))
-        leaving = rng.choice(k, n_leaving, replace=False)
-        return self.fill(fit.with_members(np.delete(members, leaving)), k, rng)
+
+def some_leave(support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The support without some of its rows, two to six."""
+    k = len(support)
+    n_leaving = int(rng.integers(2, min(k, 6) + 1))
+    return np.delete(support, rng.choice(k, n_leaving, replace=False))
 
 
 def best_of(scores: np.ndarray, m: int) -> np.ndarray:
@@ -137,7 +144,10 @@ def best_of(scores: np.ndarray, m: int) -> np.ndarray:
 
 
 class SquaredSearch(SupportSearch):
-    """The search for squared loss, in which every swap is scored exactly."""
+    """The search for squared loss, in which every swap is scored exactly.
+
+    In the pool it works on the products of columns, which is fast and loses digits.
+    """
 
     # A search among so many costs little beside one look at all of X, and on the cases of
     # benchmarks/topk it finds the supports that a search over all columns finds.
@@ -146,32 +156,48 @@ class SquaredSearch(SupportSearch):
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         super().__init__(problem, k, out_of_time)
         self.columns = Columns.of(problem)
-        self.pool_is_all = len(self.columns.names) <= self.pool_size
+        if len(self.columns.names) <= self.pool_size:
+            self.pool_is_all = True
+            self.pool.update(np.flatnonzero(self.columns.squares > 0).tolist())
         self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
-        total = float(np.vdot(self.columns.Y, self.columns.Y))
-        self.resolution = 1e-14 * total * self.per_value
-        self._fits: dict[bool, Fit] = {}  # on all columns (False) and on those of the pool
+        self.total = float(np.vdot(self.columns.Y, self.columns.Y))
+        self.resolution = 1e-14 * self.total * self.per_value
+        self._last: Fit | None = None
+        self._products: Products | None = None
 
     def value(self, support: np.ndarray) -> float:
-        return self._loss(self._fit(support))
+        columns = self.columns
+        if not support.size:
+            return self.total * self.per_value
+        lengths = np.sqrt(columns.squares[support])
+        ridges = np.diag(np.full(len(support), np.sqrt(columns.ridge)) / lengths)
+        A = np.vstack([columns.block(support) / lengths, ridges])
+        Y = padded(columns.Y, len(support))
+        R = Y - A @ least_squares(A, Y)
+        return float(np.vdot(R, R)) * self.per_value
 
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        if rng is not None:
-            return self.fill(self._fit(NO_ROWS, in_pool=True), self.k, rng).support
-        return self.fill(self._fit(NO_ROWS), self.k, out_of_time=self.out_of_time).support
+    def forward(self) -> np.ndarray:
+        return self.fill(self._fit(NO_ROWS), self.k, self.out_of_time).support
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
-        fit = self._fit(support, in_pool)
+        if in_pool:
+            return self._exchanged(support)
+        fit = self._fit(support)
         while fit.size > self.k:
             fit.remove(int(np.argmin(fit.sacrifices())))
         self._swap(self.fill(fit, self.k))
         return fit.support, self._loss(fit)
 
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        self.pool.update(support.tolist())
-        fit = self._fit(NO_ROWS, in_pool=True)
-        self._swap(self.exchange_some(fit, fit.columns.positions(support), rng))
-        return fit.columns.names[fit.members], self._loss(fit)
+        return self._exchanged(some_leave(support, rng), rng)
+
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """The relaxation of the pool under some ridges, rounded."""
+        products = self._products_with(support)
+        members = np.searchsorted(products.names, support)
+        B = np.ascontiguousarray(products.B.T)
+        for name, found in rounded(products.G, B, self.total, members, self.k, n_ridges):
+            yield name, np.sort(products.names[found])
 
     def _loss(self, fit: Fit) -> float:
         return fit.value * self.per_value
@@ -194,20 +220,66 @@ class SquaredSearch(SupportSearch):
             if fit.value >= before:  # what was to be gained was rounding
                 return
 
-    def _fit(self, support: np.ndarray, in_pool: bool = False) -> Fit:
-        """The fit on a support; it is good until the next one on these columns is asked for."""
-        in_pool = in_pool and not self.pool_is_all
-        last = self._fits.get(in_pool)
-        columns = self._pool_columns(support, last) if in_pool else self.columns
+    def _fit(self, support: np.ndarray) -> Fit:
+        """The fit on a support; it is good until the next one is asked for."""
         room = max(self.k, len(support))
-        if last is None or last.columns is not columns or last.room < room:
-            last = Fit(columns, room)
-            self._fits[in_pool] = last
-        return last.with_members(columns.positions(support))
+        if self._last is None or self._last.room < room:
+            self._last = Fit(self.columns, room)
+        return self._last.with_members(self.columns.positions(support))
 
-    def _pool_columns(self, support: np.ndarray, last: Fit | None) -> Columns:
-        """The columns of the pool and of a support, dense; the last ones if none is new."""
+    def _exchanged(self, support: np.ndarray, rng: np.random.Generator | None = None) -> Found:
+        """The support after swaps in the pool; missing rows enter first, given rng by chance."""
+        products = self._products_with(support)
+        members = np.searchsorted(products.names, support)
+        members = np.sort(products.exchanged(members, self.k, rng))
+        found = products.names[members]
+        value = products.value(members)
+        if value < LOST_IN_PRODUCTS * self.total:
+            return found, self.value(found)
+        return found, value * self.per_value
+
+    def _products_with(self, support: np.ndarray) -> Products:
+        """Those of the pool, which a support joins."""
         self.pool.update(support.tolist())
-        if last is not None and len(last.columns.names) == len(self.pool):
-            return last.columns
-        return self.columns.take(np.array(sorted(self.pool), dtype=int))
+        if self._products is None or len(self._products.names) < len(self.pool):
+            self._products = Products.of(self.columns, self.pool)
+        return self._products
+
+
+class Products(NamedTuple):
+    """What some columns have with one another and with Y."""
+
+    names: np.ndarray
+    G: np.ndarray
+    B: np.ndarray  # outputs by columns
+    least: np.ndarray  # of what is left of a column that may enter
+    total: float  # |Y|**2
+
+    @classmethod
+    def of(cls, columns: Columns, chosen: Iterable[int]) -> Products:
+        """Of the chosen columns, under their names."""
+        positions = np.array(sorted(chosen), dtype=int)
+        block = columns.block(positions)
+        G = block.T @ block
+        G[np.diag_indices_from(G)] += columns.ridge
+        # products of a column that depends on others lose more digits than a fit
+        least = max(columns.dependent, 1e-8) * G.diagonal()
+        B = np.ascontiguousarray(columns.C[positions].T)
+        total = float(np.vdot(columns.Y, columns.Y))
+        return cls(columns.names[positions], G, B, least, total)
+
+    def value(self, members: np.ndarray) -> float:
+        """``|R|**2`` of the fit on some members, none of which depends on the others."""
+        B = self.B[:, members]
+        return self.total - float(
+            np.vdot(B.T, np.linalg.solve(self.G[np.ix_(members, members)], B.T))
+        )
+
+    def exchanged(
+        self, members: np.ndarray, k: int, rng: np.random.Generator | None = None
+    ) -> np.ndarray:
+        """Swap-optimal members from these; missing ones enter first, given rng by chance: one of
+        the four that gain most."""
+        ranks = np.zeros(k, dtype=int) if rng is None else rng.integers(4, size=k)
+        enough = IMPROVES, self.total
+        return exchanged(self.G, self.B, self.least, members, ranks, enough)

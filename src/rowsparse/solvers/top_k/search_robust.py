@@ -9,19 +9,25 @@ propose swaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Self
+
 import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows, free_columns, padded, without
-from .search import NO_ROWS, Found, SquaredSearch, SupportSearch, best_of
+from .search import NO_ROWS, Found, Products, SquaredSearch, SupportSearch, best_of, some_leave
 from .support_fit import Fit
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
+CAME_NEAR = 1.1  # times the best loss: what a kick reached is then worth swaps by the loss itself
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -49,19 +55,27 @@ class RobustSearch(SupportSearch):
         self._residuals: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
         self._next: dict[tuple[int, ...], Found | None] = {}
         self._pool_block = NO_ROWS, np.empty((len(problem.Y), 0))
+        self._weighted: dict[tuple[int, ...], Products] = {}  # of the last support
 
     def value(self, support: np.ndarray) -> float:
         E, ridge_value = self._fitted(support)
         return self.problem.loss.value_of_residual(E) + ridge_value
 
-    def forward(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        return self._grown(NO_ROWS, rng is not None, rng)
+    def forward(self) -> np.ndarray:
+        return self._grown(NO_ROWS, in_pool=False)
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
+        """In the pool swaps are those of sample weights alone; they take a tenth of the time."""
         while len(support) > self.k:
             support = self._without_weakest(support)
         if len(support) < self.k:
             support = self._grown(support, in_pool)
+        if in_pool:
+            return self._settled(support)
+        return self._swapped(support, in_pool=False)
+
+    def _swapped(self, support: np.ndarray, in_pool: bool) -> Found:
+        """Make swaps that the loss itself confirms, until none is found."""
         value = self.value(support)
         for _ in range(200):
             better = None if self.out_of_time() else self._better(support, value, in_pool)
@@ -70,10 +84,60 @@ class RobustSearch(SupportSearch):
             support, value = better
         return support, value
 
+    def best_for_squares(self, rounds: int, kicks: int, rng: np.random.Generator) -> np.ndarray:
+        """The support that squared loss chooses; what its search looked at joins the pool."""
+        squared = self._squared
+        support = squared.kicked(squared.forward(), rounds, kicks, rng)[0]
+        self.pool.update(squared.pool)
+        return support
+
+    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Those of squared loss."""
+        for name, found in self._squared.rounded(support, n_ridges):
+            self.pool.update(found.tolist())
+            yield name, found
+
+    def with_k(self, k: int) -> Self:
+        other = super().with_k(k)
+        other.__dict__.pop("_squared", None)  # it is for this k
+        return other
+
+    @cached_property
+    def _squared(self) -> SquaredSearch:
+        loss = replace(self.problem.loss, r=2.0)
+        return SquaredSearch(replace(self.problem, loss=loss), self.k, self.out_of_time)
+
     def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        fit = self._scoring_fit(support, True, SMOOTHINGS[0])
-        exchanged = self.exchange_some(fit, np.array(fit.members), rng)
-        return self.descend(exchanged.support, in_pool=True)
+        """Exchanged and swapped under sample weights; then, if it came near, by the loss itself."""
+        found = self._swapped_under_weights(support, some_leave(support, rng), rng)
+        found, value = self._settled(found)
+        if value > CAME_NEAR * self.value(support):
+            return found, value
+        return self._swapped(found, in_pool=True)
+
+    def _settled(self, support: np.ndarray) -> Found:
+        """Swapped under its own sample weights, again and again, while the loss falls."""
+        value = self.value(support)
+        while not self.out_of_time():
+            trial = self._swapped_under_weights(support, support)
+            reached = self.value(trial)
+            if reached >= value - self.resolution:
+                break
+            support = trial
+            value = reached
+        return support, value
+
+    def _swapped_under_weights(
+        self, support: np.ndarray, members: np.ndarray, rng: np.random.Generator | None = None
+    ) -> np.ndarray:
+        """What swaps in the pool make of some members under the sample weights of a support."""
+        key = tuple(support.tolist())
+        if key not in self._weighted:
+            columns = self._scoring_fit(support, True, SMOOTHINGS[0]).columns
+            self._weighted = {key: Products.of(columns, range(len(columns.names)))}
+        products = self._weighted[key]
+        positions = np.searchsorted(products.names, members)
+        return np.sort(products.names[products.exchanged(positions, self.k, rng)])
 
     # -- changes of a support ---------------------------------------------------------------------
 
@@ -82,16 +146,11 @@ class RobustSearch(SupportSearch):
         trials = [np.delete(support, i) for i in range(len(support))]
         return min(trials, key=self.value)
 
-    def _grown(
-        self, support: np.ndarray, in_pool: bool, rng: np.random.Generator | None = None
-    ) -> np.ndarray:
+    def _grown(self, support: np.ndarray, in_pool: bool) -> np.ndarray:
         """The support with rows added until there are k, as long as any can be."""
         while len(support) < self.k and not self.out_of_time():
             fit = self._scoring_fit(support, in_pool, SMOOTHINGS[0])
-            if rng is None:
-                larger = self._with_the_best(support, fit)
-            else:  # a random start needs no better judge than the majorizer
-                larger = self.fill(fit, fit.size + 1, rng).support
+            larger = self._with_the_best(support, fit)
             if larger.size == support.size:
                 break
             support = larger

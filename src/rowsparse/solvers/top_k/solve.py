@@ -17,7 +17,9 @@ from .bounds import PROVED
 from .columns import closed_rows
 from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
-from .search_robust import search_for
+from .search_robust import RobustSearch, search_for
+
+KICKS_FOR_SQUARES = 4  # in each round, where squared loss only shows where to start
 
 __all__ = ["Splice", "solve_top_k", "top_k_path"]
 
@@ -51,22 +53,16 @@ class Splice(TopKSolver[State]):
         return State(W, known.objective, known.violation, converged, not converged, known)
 
     def starts(self, job: Job) -> Iterator[Start]:
-        """For r < 2 the support found for squared loss; greedy forward selection; the l_{2,1}
-        path; random ones."""
-        if not job.problem.loss.quadratic:  # first: it wins where the loss cannot decide
-            yield Start("squares", job.best_for_squares())
-        yield Start("forward", job.search.forward())
-        if not job.polishes and not job.n_init:
-            return
-        if job.search.k == np.sum(~closed_rows(job.problem)):
-            return  # every column is in already
-        if job.convex_is_cheap():
-            nearest = job.problem.penalty.prox(job.convex_point(), 1.0)
-            yield Start("convex", support_of(job.problem, nearest))
-        for i in range(job.n_init):
-            if job.deadline.passed() or job.exact:
-                return
-            yield Start(f"random {i + 1}", job.search.forward(job.rng), in_pool=True)
+        """Greedy forward selection, for r < 2 what squared loss chooses; the rounded relaxation."""
+        if isinstance(job.search, RobustSearch) and job.n_init:
+            squares = job.search.best_for_squares(job.n_init, KICKS_FOR_SQUARES, job.rng)
+            yield Start("squares", squares, in_pool=True)
+        else:
+            yield Start("forward", job.search.forward())
+        choice = 0 < job.search.k < np.sum(~closed_rows(job.problem))
+        if job.n_init and choice and not job.exact:
+            for name, support in job.search.rounded(job.support, job.n_init):
+                yield Start(name, support, in_pool=True)
 
 
 def solve_top_k(
