@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from margins import hinge_sum, two_classes
 
 from rowsparse.numerics.svm import interior_point
-from rowsparse.numerics.svm.interior_point import by_features, by_samples
+from rowsparse.numerics.svm.interior_point import solved
 from rowsparse.numerics.svm.solve import best_offset
 
 
@@ -20,7 +20,7 @@ def test_the_interior_point_reaches_a_zero_gap(seed, n, d, C):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0)
     c, F = C * rng.uniform(0.1, 1, n), np.ones((n, 1))
-    for found in (by_features(X, F, y, c), by_samples(X @ X.T, F, y, c)):
+    for found in (solved(X, False, F, y, c), solved(X @ X.T, True, F, y, c)):
         w = X.T @ (y * found.a)
         z = X @ w + best_offset(X @ w, y, c)
         primal = w @ w / 2 + hinge_sum(z[:, None], y[:, None], c)
@@ -46,8 +46,8 @@ def test_both_forms_of_the_linear_algebra_lead_to_one_machine(n, m):
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     y[0], c = 1.0, rng.uniform(0.1, 2, n)
     F = F[:, :1] if n < 10 else F
-    found = by_features(B, F, y, c)
-    other = by_samples(B @ B.T, F, y, c)
+    found = solved(B, False, F, y, c)
+    other = solved(B @ B.T, True, F, y, c)
     assert found.gap == pytest.approx(other.gap, abs=1e-7)
     np.testing.assert_allclose(B.T @ (y * found.a), B.T @ (y * other.a), atol=1e-3)
 
@@ -55,9 +55,9 @@ def test_both_forms_of_the_linear_algebra_lead_to_one_machine(n, m):
 def test_compiled_and_plain_source_of_the_interior_point_agree(monkeypatch):
     X, y = two_classes(25, 3)
     F, c = np.ones((25, 1)), np.full(25, 0.5)
-    compiled = by_features(X, F, y, c), by_samples(X @ X.T, F, y, c)
+    compiled = solved(X, False, F, y, c), solved(X @ X.T, True, F, y, c)
     monkeypatch.setattr(interior_point, "_MEHROTRA", interior_point._mehrotra)
-    plain = by_features(X, F, y, c), by_samples(X @ X.T, F, y, c)
+    plain = solved(X, False, F, y, c), solved(X @ X.T, True, F, y, c)
     for ours, other in zip(compiled, plain, strict=True):
         assert ours.gap <= 1e-8
         np.testing.assert_allclose(ours.a, other.a, atol=1e-9)
