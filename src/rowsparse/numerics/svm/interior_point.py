@@ -2,8 +2,8 @@ r"""One support vector machine by an interior point: Mehrotra's predictor-correc
 
     max over a of  sum_i t_i a_i - 1/2 a'Q a   with 0 <= a <= c and A'a = -h,   Q = y y' * B B'
 
-with A = y F (``solve`` has the primal, and where targets t other than 1 and h come from). The multipliers are measured in units of the largest c, so that the
-start suits every c. A step (da, dv) of Newton's method solves, with a diagonal D > 0,
+with A = y F (``solve`` has the primal, and where targets t other than 1 and h come from). The
+multipliers are measured in units of the largest c, so that the start suits every c. A step (da, dv) of Newton's method solves, with a diagonal D > 0,
 
     (unit Q + D) da + A dv = right        A'da = -(A'a + h).
 
@@ -48,8 +48,8 @@ def solved(
     size: float = 0.0,
     near: np.ndarray | None = None,
 ) -> Multipliers:
-    """Through ``K = B B'`` by n x n factorisations; or, unless ``is_gram``, through B (n x m) itself
-    by m x m ones, in time and memory linear in n. The gap is a fraction of ``size`` if given."""
+    """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
+    time and memory linear in n. The gap is a fraction of ``size`` if given."""
     Q = y[:, None] * matrix * y if is_gram else np.empty((0, 0))
     M = y * (F.T if is_gram else np.vstack([matrix.T, F.T]))
     unit = float(c.max())

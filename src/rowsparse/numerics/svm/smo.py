@@ -43,7 +43,8 @@ def pairwise(
         s -= excess * room / max(room.sum(), abs(excess))
     v = y * target - K @ s
     highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
-    return np.clip(y * s, 0.0, c), (highest + lowest) / 2, highest - lowest
+    ends = [end for end in (highest, lowest) if math.isfinite(end)]  # one where all are at a bound
+    return np.clip(y * s, 0.0, c), sum(ends) / len(ends), highest - lowest
 
 
 def _moves(K, y, c, s, v, tol, max_steps):

@@ -118,13 +118,17 @@ def way_for(n: int, m: int, n_free: int = 1) -> str:
 
 
 def solve_machine(
-    machine: Machine, way: str, near: np.ndarray | None = None, exact: bool = True
+    machine: Machine,
+    way: str,
+    near: np.ndarray | None = None,
+    exact: bool = True,
+    guess: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Multipliers of the samples and coefficients of the free columns.
 
     From the multipliers ``near`` of a similar machine, pair by pair, or by reading off them which
     are 0, c or between; where that does not end, by an interior point, refined in the same way.
-    Many samples are first divided into those in doubt and the others.
+    Many samples are first divided into those in doubt and the others, by a ``guess`` at ``B u``.
     Without ``exact`` pairs and the way "features" end where good machines can be told from bad.
     """
     if near is not None and exact and not machine.is_gram:
@@ -132,7 +136,7 @@ def solve_machine(
         if found.gap <= EXACT:
             return found.a, found.v
     if way == "features" and machine.F.shape[1] == 1:
-        return _by_doubt(machine, near, exact)
+        return _by_doubt(machine, guess, exact)
     return _at_once(machine, way, near, exact)
 
 
@@ -172,7 +176,7 @@ def _by_pairs(
 
 
 def _by_doubt(
-    machine: Machine, near: np.ndarray | None, exact: bool
+    machine: Machine, guess: np.ndarray | None, exact: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sample far on the wrong side of the margin has the multiplier c, one far on the right side
     0: only those near it, at a guess, are in doubt.
@@ -183,40 +187,28 @@ def _by_doubt(
     n, m = machine.matrix.shape
     in_doubt = int(m + np.sqrt(m * n) / 2)
     if 2 * in_doubt >= n:
-        return _at_once(machine, way_for(n, m), near, exact)
-    if near is None:
-        near = _by_a_sample(machine)
-    value, margins = _balanced(machine, near)
+        return _at_once(machine, way_for(n, m), None, exact)
+    z = _by_a_sample(machine) if guess is None else guess
+    margins = machine.margins(z, np.array([machine.best_offset(z)]))
     while 2 * in_doubt < n:
         doubt = np.zeros(n, dtype=bool)
         doubt[np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]] = True
         a, v, done = _settled(machine, margins, doubt, exact)
         if done:
             return a, v
-        other_value, other_margins = _balanced(machine, a)
-        if other_value < value:
-            value, margins = other_value, other_margins
-        in_doubt = GROWTH * np.count_nonzero(doubt)
+        in_doubt = GROWTH * int(np.count_nonzero(doubt))
     return _at_once(machine, "features", None, exact)
 
 
 def _by_a_sample(machine: Machine) -> np.ndarray:
-    """Multipliers of some samples of either class, each of which stands for several."""
+    """B u of the machine on some samples of either class, each of which stands for several."""
     some = np.zeros(len(machine.y), dtype=bool)
     for sign in (-1.0, 1.0):
         some[np.flatnonzero(machine.y == sign)[::GROWTH]] = True
     a = np.zeros(len(some))
     part = replace(machine.given(a, some, 0.0), c=GROWTH * machine.c[some])
     a[some], _ = _by_doubt(part, None, exact=False)
-    return a
-
-
-def _balanced(machine: Machine, a: np.ndarray) -> tuple[float, np.ndarray]:
-    """The primal value and the margins of u = B'(y a) with its best bias."""
-    z = machine.times(machine.y * a)
-    margins = machine.margins(z, np.array([machine.best_offset(z)]))
-    hinges = np.maximum(1.0 - margins, 0.0)
-    return float((machine.y * a) @ z) / 2 + float(machine.c @ hinges), margins
+    return machine.times(machine.y * a)
 
 
 def _settled(
@@ -260,7 +252,7 @@ def best_offset(
     the middle is taken, as libsvm does; with both classes present the interval is bounded.
     """
     kinks = y * target - z
-    order = np.argsort(kinks, kind="stable")
+    order = np.argsort(kinks)
     slopes = np.cumsum(c[order]) - c[y > 0].sum() - balance  # right of each kink
     flat = 1e-9 * c.sum()
     first = int(np.argmax(slopes >= -flat))

@@ -50,7 +50,10 @@ class ReweightedSVM(Reweighted):
                 way, first = self._machine(alive, scales[:, k], F)
             machine = replace(first, y=y)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            a, v = solve_machine(machine, way, near, self.exact)
+            guess = None
+            if near is not None and way == "features":
+                guess = alive.matmul(last.rows[:, [k]])[:, 0]
+            a, v = solve_machine(machine, way, near, self.exact, guess)
             dual[:, k] = y * a
             image.intercept[k] = v[0]
             image.rows[alive.free, k] = v[1:]
