@@ -3,7 +3,8 @@ r"""One support vector machine by an interior point: Mehrotra's predictor-correc
     max over a of  sum_i t_i a_i - 1/2 a'Q a   with 0 <= a <= c and A'a = -h,   Q = y y' * B B'
 
 with A = y F (``solve`` has the primal, and where targets t other than 1 and h come from). The
-multipliers are measured in units of the largest c, so that the start suits every c. A step (da, dv) of Newton's method solves, with a diagonal D > 0,
+multipliers are measured in units of the largest c, so that the start suits every c. A step
+(da, dv) of Newton's method solves, with a diagonal D > 0,
 
     (unit Q + D) da + A dv = right        A'da = -(A'a + h).
 
@@ -86,11 +87,7 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
             margins += unit * (Q @ a)
         missing = target - margins
         infeasible = sums[m:] + balance
-        squared = a @ margins - sums[m:] @ x[m:]
-        primal = squared / 2 - balance @ x[m:] + c @ np.maximum(missing, 0.0)
-        # of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it
-        apart = abs(primal - a @ target + squared / 2) + np.abs(infeasible).max()
-        gap = apart / (size if size > 0 else max(abs(primal), 1e-300))
+        gap = relative_gap(a, c, target, missing, infeasible, balance, x[m:], size)
         since_best += 1
         if gap < best_gap:
             best_a = a.copy()
@@ -114,6 +111,15 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
         for j in range(m, len(M)):
             x[j] += length * dx[j]
     return best_a, best_v, best_gap
+
+
+def relative_gap(a, c, target, missing, infeasible, balance, v, size):
+    """Of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it."""
+    gain = a @ target
+    squared = gain - a @ missing - (infeasible - balance) @ v
+    primal = squared / 2 - balance @ v + c @ np.maximum(missing, 0.0)
+    apart = abs(primal - gain + squared / 2) + np.abs(infeasible).max()
+    return apart / (size if size > 0 else max(abs(primal), 1e-300))
 
 
 def slacks(a, c):

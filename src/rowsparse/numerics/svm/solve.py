@@ -24,6 +24,7 @@ from .smo import pairwise
 
 SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
 EXACT = 1e-10  # in margins, or as a gap: that leaves about half as many digits of u
+CLOSE = 1e-8  # what an interior point is asked for
 ROUGH = 1e-5  # of the objective or in margins, where machines are only compared or left again
 MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 TALL = 8  # samples per column up to which pairs are tried before an interior point through B
@@ -80,7 +81,7 @@ class Machine:
         """The best bias at ``z = K (y a)``, where it is the only free column."""
         return best_offset(z, self.y, self.c, self.target, float(np.sum(self.balance)))
 
-    def interior_point(self, tol: float = 1e-8, near: np.ndarray | None = None) -> Multipliers:
+    def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
         """By the form that the matrix has."""
         n, f = self.F.shape
         matrix = self.matrix if self.is_gram else self.matrix * self.scale
@@ -223,7 +224,8 @@ def _settled(
         margins = machine.margins(machine.times(machine.y * a), v)
         wrong = ~doubt & np.where(a > 0, margins > 1, margins < 1)
         n_wrong = np.count_nonzero(wrong)
-        done = machine.gap(a, v, margins) <= (EXACT if exact and n_wrong else ROUGH)
+        wanted = (EXACT if n_wrong else CLOSE) if exact else ROUGH
+        done = machine.gap(a, v, margins) <= wanted
         if done or not 0 < n_wrong < np.count_nonzero(doubt):
             return a, v, done
         doubt |= wrong
