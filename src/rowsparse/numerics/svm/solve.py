@@ -27,7 +27,7 @@ EXACT = 1e-10  # in margins, or as a gap: that leaves about half as many digits 
 CLOSE = 1e-8  # what an interior point is asked for
 ROUGH = 1e-5  # of the objective or in margins, where machines are only compared or left again
 MOVES = 20_000  # of pairs, before linear systems or an interior point take over
-TALL = 8  # samples per column up to which pairs are tried before an interior point through B
+TALL = 4  # samples per column up to which pairs are tried before an interior point through B
 GROWTH = 4  # of the samples in doubt where they were too few, and of those that a sample stands for
 
 LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -182,12 +182,16 @@ def _by_doubt(
     """A sample far on the wrong side of the margin has the multiplier c, one far on the right side
     0: only those near it, at a guess, are in doubt.
 
-    Guessed by a quarter of n samples, margins are wrong by about sqrt(m/n), so that as many as
-    sqrt(m n) may be in doubt; where these are too few there will be more.
+    Guessed by a quarter of n samples, margins are wrong by about sqrt(m/n), so that some sqrt(m n)
+    may be in doubt, or as many as pairs can do; where these are too few there will be more.
     """
     n, m = machine.matrix.shape
-    in_doubt = int(m + np.sqrt(m * n) / 2)
-    if 2 * in_doubt >= n:
+    in_doubt = int(m + 2 * np.sqrt(m * n))
+    if m > SMALL:
+        in_doubt = min(in_doubt, TALL * m)
+    # without a guess all of 3000 x 40 at once takes two thirds of the time
+    more = 8 if guess is None and m <= SMALL else 2
+    if more * in_doubt >= n:
         return _at_once(machine, way_for(n, m), None, exact)
     z = _by_a_sample(machine) if guess is None else guess
     margins = machine.margins(z, np.array([machine.best_offset(z)]))
