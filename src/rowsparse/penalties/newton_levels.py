@@ -105,19 +105,24 @@ class _Structure:
         bends = [np.zeros_like(t), slope]
         if not self.penalty.convex:
             bends.insert(0, np.where(penalised, self.strength * self.penalty.d2phi(t), 0.0))
+        try:
+            A = G * (self.signs @ self.signs.T)
+            right = -self.slopes()
+            blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
+        except np.linalg.LinAlgError:
+            return
         for bend in bends:
             try:
-                yield self._solve(G, bend)
+                yield self._solve(A, right, blocks, bend)
             except np.linalg.LinAlgError:
                 continue
 
-    def _solve(self, G: np.ndarray, bend: np.ndarray) -> np.ndarray:
-        """The arrow system: blocks of free entries first, then the levels, then back."""
+    def _solve(
+        self, A: np.ndarray, right: np.ndarray, blocks: list[_Block | None], bend: np.ndarray
+    ) -> np.ndarray:
+        """The rest of the arrow system: the levels, then back to the blocks of free entries."""
         rows = np.flatnonzero(self.signs.any(axis=1))
-        A = G * (self.signs @ self.signs.T)
-        right = -self.slopes()
-        blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
-        change = np.zeros(len(G))
+        change = np.zeros(len(A))
         if rows.size:
             # one lift only: where it fails the bend is too concave, and another one is tried
             levels = lifted_cholesky(A[np.ix_(rows, rows)], bend[rows], LIFTS[:1])

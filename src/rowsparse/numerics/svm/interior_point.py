@@ -1,17 +1,18 @@
 r"""One support vector machine by an interior point: Mehrotra's predictor-corrector on the dual
 
-    max over a of  sum_i a_i - 1/2 a'Q a   with 0 <= a <= c and A'a = 0,   Q = y y' * B B', A = y F
+    max over a of  sum_i t_i a_i - 1/2 a'Q a   with 0 <= a <= c and A'a = -h,   Q = y y' * B B'
 
-(``solve`` has the primal). The multipliers are measured in units of the largest c, so that the
-start suits every c. A step (da, dv) of Newton's method solves, with a diagonal D > 0,
+with A = y F (``solve`` has the primal, and where targets t other than 1 and h come from). The
+multipliers are measured in units of the largest c, so that the start suits every c. A step
+(da, dv) of Newton's method solves, with a diagonal D > 0,
 
-    (unit Q + D) da + A dv = right        A'da = -A'a.
+    (unit Q + D) da + A dv = right        A'da = -(A'a + h).
 
 Given the n x n matrix K = B B', P is the inverse of unit Q + D and M = A. Given B itself, whose
 columns V = y B may be far fewer than samples, P is the inverse of D and M = [V, A], since
 ``x = (unit V'da, dv)`` then takes the place of unit Q. Both ways
 
-    (M'P M + diag(1/unit, ..., 0)) x = M'P right + (0, A'a)        da = P (right - M x).
+    (M'P M + diag(1/unit, ..., 0)) x = M'P right + (0, A'a + h)        da = P (right - M x).
 """
 
 from __future__ import annotations
@@ -36,29 +37,41 @@ class Multipliers(NamedTuple):
     gap: float
 
 
-def by_samples(
-    K: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8
+def solved(
+    matrix: np.ndarray,
+    is_gram: bool,
+    F: np.ndarray,
+    y: np.ndarray,
+    c: np.ndarray,
+    tol: float = 1e-8,
+    target: np.ndarray | None = None,
+    balance: np.ndarray | None = None,
+    size: float = 0.0,
+    near: np.ndarray | None = None,
 ) -> Multipliers:
-    """Through ``K = B B'``, by n x n factorisations."""
-    return _solved(y[:, None] * K * y, y * F.T, 0, c, tol)
-
-
-def by_features(
-    B: np.ndarray, F: np.ndarray, y: np.ndarray, c: np.ndarray, tol: float = 1e-8
-) -> Multipliers:
-    """Through B (n x m) itself, by m x m factorisations: time and memory linear in n."""
-    return _solved(np.empty((0, 0)), y * np.vstack([B.T, F.T]), B.shape[1], c, tol)
-
-
-def _solved(Q: np.ndarray, M: np.ndarray, m: int, c: np.ndarray, tol: float) -> Multipliers:
+    """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
+    time and memory linear in n. The gap is a fraction of ``size`` if given."""
+    Q = y[:, None] * matrix * y if is_gram else np.empty((0, 0))
+    M = y * (F.T if is_gram else np.vstack([matrix.T, F.T]))
     unit = float(c.max())
-    a, v, gap = _MEHROTRA(Q, np.ascontiguousarray(M), m, c / unit, unit, tol)
+    start = c / 2 if near is None else np.clip(near, 0.1 * c, 0.9 * c)
+    a, v, gap = _MEHROTRA(
+        Q,
+        np.ascontiguousarray(M),
+        len(M) - F.shape[1],
+        c / unit,
+        unit,
+        tol,
+        np.ones(len(y)) if target is None else target,
+        np.zeros(F.shape[1]) if balance is None else balance / unit,
+        size / unit,
+        start / unit,
+    )
     return Multipliers(unit * a, v, gap)
 
 
-def _mehrotra(Q, M, m, c, unit, tol):
+def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
     """The point of smallest gap; M is transposed, Q empty where its first m rows stand for it."""
-    a = c / 2
     multipliers = np.ones(2 * len(c))  # of a >= 0, then of a <= c
     x = np.zeros(len(M))
     best_a = a
@@ -72,7 +85,9 @@ def _mehrotra(Q, M, m, c, unit, tol):
         margins = x @ M
         if Q.size:
             margins += unit * (Q @ a)
-        gap = relative_gap(a, c, margins, sums[m:], x[m:])
+        missing = target - margins
+        infeasible = sums[m:] + balance
+        gap = relative_gap(a, c, target, missing, infeasible, balance, x[m:], size)
         since_best += 1
         if gap < best_gap:
             best_a = a.copy()
@@ -87,7 +102,7 @@ def _mehrotra(Q, M, m, c, unit, tol):
             break
         short = 0.1 if since_best < 2 else 0.9  # of a step: such a corrector is not taken
         da, dx, dmultipliers, length = newton_step(
-            a, c, multipliers, margins, M, sums[m:], P, D, PM, L, short
+            a, c, multipliers, missing, M, infeasible, P, D, PM, L, short
         )
         if not math.isfinite(da.sum()):
             break
@@ -98,12 +113,13 @@ def _mehrotra(Q, M, m, c, unit, tol):
     return best_a, best_v, best_gap
 
 
-def relative_gap(a, c, margins, infeasible, v):
-    """Of the primal point that the multipliers define; what A'a lacks to zero belongs to it."""
-    squared = a @ margins - infeasible @ v
-    primal = squared / 2 + c @ np.maximum(1.0 - margins, 0.0)
-    apart = abs(primal - a.sum() + squared / 2) + np.abs(infeasible).max()
-    return apart / max(abs(primal), 1e-300)
+def relative_gap(a, c, target, missing, infeasible, balance, v, size):
+    """Of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it."""
+    gain = a @ target
+    squared = gain - a @ missing - (infeasible - balance) @ v
+    primal = squared / 2 - balance @ v + c @ np.maximum(missing, 0.0)
+    apart = abs(primal - gain + squared / 2) + np.abs(infeasible).max()
+    return apart / (size if size > 0 else max(abs(primal), 1e-300))
 
 
 def slacks(a, c):
@@ -141,7 +157,7 @@ def factorised(Q, M, m, unit, D):
     return True, P, PM, L
 
 
-def newton_step(a, c, multipliers, margins, M, infeasible, P, D, PM, L, short):
+def newton_step(a, c, multipliers, missing, M, infeasible, P, D, PM, L, short):
     """Changes of a, of x and of the multipliers, and how much of them keeps all of it positive.
 
     The predictor aims at multipliers * slack = 0; how far it gets says what the corrector aims at,
@@ -155,7 +171,7 @@ def newton_step(a, c, multipliers, margins, M, infeasible, P, D, PM, L, short):
     change = -product
     for attempt in range(3):
         pull = multipliers + change / slack
-        plain = weighed(P, D, 1.0 - margins + pull[:n] - pull[n:])
+        plain = weighed(P, D, missing + pull[:n] - pull[n:])
         dx = M @ plain
         for j in range(len(infeasible)):
             dx[len(M) - len(infeasible) + j] += infeasible[j]

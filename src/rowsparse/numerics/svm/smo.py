@@ -1,6 +1,6 @@
 r"""Sequential minimal optimisation of the dual of a support vector machine, in a given kernel.
 
-    max over a of  sum_i a_i - 1/2 sum_ij (y a)_i K_ij (y a)_j    with 0 <= a <= c and y'a = 0
+    max over a of  sum_i t_i a_i - 1/2 sum_ij (y a)_i K_ij (y a)_j   with 0 <= a <= c and y'a = -h
 
 Each step moves the pair of multipliers that violates the conditions most, the second of the two
 chosen by what the step gains (Fan, Chen & Lin 2005), until no pair violates them by more than
@@ -20,18 +20,31 @@ FLAT = 1e-12  # the least curvature of a pair, relative to its diagonal
 
 
 def pairwise(
-    K: np.ndarray, y: np.ndarray, c: np.ndarray, near: np.ndarray | None, tol: float, max_steps: int
+    K: np.ndarray,
+    y: np.ndarray,
+    c: np.ndarray,
+    near: np.ndarray | None,
+    tol: float,
+    max_steps: int,
+    target: np.ndarray | float = 1.0,
+    balance: float = 0.0,
 ) -> tuple[np.ndarray, float, float]:
     """Multipliers, bias, and by how much the worst pair violates the conditions; ``near`` is where
-    to start, scaled into the box (it needs y'a = 0)."""
+    to start, scaled into the box and spread where y'a is not -h."""
     s = np.zeros(len(y))
     if near is not None:
         inside = near > 0
         room = (c[inside] / near[inside]).min(initial=1.0)
         s = y * near * min(room, 1.0)
-    v = y - K @ s if near is not None else y.copy()
+    excess = s.sum() + balance
+    if balance:
+        bounds = np.where(y * excess > 0, 0.0, y * c)
+        room = np.abs(s - bounds)
+        s -= excess * room / max(room.sum(), abs(excess))
+    v = y * target - K @ s
     highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
-    return np.clip(y * s, 0.0, c), (highest + lowest) / 2, highest - lowest
+    ends = [end for end in (highest, lowest) if math.isfinite(end)]  # one where all are at a bound
+    return np.clip(y * s, 0.0, c), sum(ends) / len(ends), highest - lowest
 
 
 def _moves(K, y, c, s, v, tol, max_steps):

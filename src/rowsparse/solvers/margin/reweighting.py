@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha1
 from typing import ClassVar
 
 import numpy as np
@@ -280,12 +281,17 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         alive = state.alive
         if alive.columns.block is None or not alive.penalty.joint:
             return state
-        labelled = np.vstack([alive.columns.block, alive.penalty.factors])
-        _, first, group = np.unique(labelled, axis=1, return_index=True, return_inverse=True)
-        if first.size == alive.index.size:
+        seen: dict[tuple[float, bytes], int] = {}
+        first = [
+            seen.setdefault((factor, sha1((column + 0.0).tobytes()).digest()), j)
+            for j, (factor, column) in enumerate(
+                zip(alive.penalty.factors, alive.columns.block.T, strict=True)
+            )
+        ]
+        if len(seen) == alive.index.size:
             return state
         rows = np.zeros_like(state.rows)
-        np.add.at(rows, first[group.ravel()], state.rows)
+        np.add.at(rows, first, state.rows)
         mask = np.zeros(len(rows), dtype=bool)
         mask[first] = True
         return self._state(alive.keep(mask), rows[mask], state.W[-1])

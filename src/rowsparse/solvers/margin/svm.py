@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from ...numerics.rows import row_norms
-from ...numerics.svm.solve import Machine, solve_machine, way_for
+from ...numerics.svm.solve import SMALL, Machine, solve_machine, way_for
 from ...problems.margin import MarginProblem
 from ...results import Solution, Status
-from ..base import Deadline, run
+from ..base import Deadline, logger, run
 from .feature_exchange import exchanged, worth_exchanging
-from .reweighting import Alive, Image, Reweighted
+from .reweighting import Alive, Image, Reweighted, ReweightedState
 
 LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60  # to a C of 5e-10 of the first; the k largest rows are then cut out
+FLOPS = 1e10  # per second: 26 machines of 1560 x 617 by interior points took 62 s
+WORTH_SAYING = 10.0  # seconds
 
 
 @dataclass
@@ -39,38 +42,54 @@ class ReweightedSVM(Reweighted):
     def roughly(self) -> ReweightedSVM:
         return replace(self, exact=False)
 
+    def start(self, problem: MarginProblem, W: np.ndarray) -> ReweightedState:
+        n = len(problem.Y)
+        m = int(np.count_nonzero(np.isfinite(problem.factors)))
+        seconds = 40.0 * n * m * min(n, m) * problem.Y.shape[1] / FLOPS  # 20 steps at the most
+        if seconds > WORTH_SAYING:
+            logger.info("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
+        return super().start(problem, W)
+
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
         problem = alive.problem
-        costs = problem.C / 2 * problem.weights
         F = _free_columns(alive)
         image = alive.null
         dual = np.zeros(problem.Y.shape)
-        matrix = np.empty((0, 0))
         for k, y in enumerate(problem.Y.T):
-            shared = scales.shape[1] == 1
-            if k == 0 or not shared:  # one matrix for all outputs that share the scales
-                scale = scales[:, k]
-                used = np.flatnonzero(scale)
-                way = self.through
-                if way == "auto":
-                    way = way_for(len(y), used.size, F.shape[1])
-                matrix = self._matrix(alive, scale, used, way)
-            machine = Machine(matrix, way != "features", F, y, costs)
+            if k == 0 or scales.shape[1] > 1:  # else one matrix for all outputs
+                way, first = self._machine(alive, scales[:, k], F)
+            machine = replace(first, y=y)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            a, v = solve_machine(machine, way, near, self.exact)
+            guess = None
+            if near is not None and way == "features":
+                guess = alive.matmul(last.rows[:, [k]])[:, 0]
+            a, v = solve_machine(machine, way, near, self.exact, guess)
             dual[:, k] = y * a
             image.intercept[k] = v[0]
             image.rows[alive.free, k] = v[1:]
         image.rows[:] += scales**2 * alive.rmatmul(dual)
         return replace(image, dual=2 * dual)
 
-    def _matrix(self, alive: Alive, scale: np.ndarray, used: np.ndarray, way: str) -> np.ndarray:
-        """The scaled columns for the way "features", else their n x n Gram matrix: in single
-        precision, in half the time, where nothing has to be exact."""
+    def _machine(self, alive: Alive, scale: np.ndarray, F: np.ndarray) -> tuple[str, Machine]:
+        """The way to solve a machine with these scales, and all of it but y."""
+        n = len(F)
+        used = np.flatnonzero(scale)
+        way = self.through if self.through != "auto" else way_for(n, used.size, F.shape[1])
+        gram = cache(lambda: self._gram(alive, scale))
+        costs = alive.problem.C / 2 * alive.problem.weights
+        if way != "features" and n <= max(SMALL, used.size):
+            return way, Machine(gram(), True, F, np.ones(n), costs)
         block = alive.columns.block
-        if way == "features":
-            some = alive.columns.X.take(used) if block is None else block[:, used]
-            return some * scale[used]
+        if block is None:
+            block = alive.columns.X.take(used)
+        elif used.size < alive.index.size:
+            block = block[:, used]
+        return way, Machine(block, False, F, np.ones(n), costs, scale[used], gram)
+
+    def _gram(self, alive: Alive, scale: np.ndarray) -> np.ndarray:
+        """Of the samples, n x n: in single precision, in half the time, where nothing has to be
+        exact."""
+        block = alive.columns.block
         if block is None:
             return alive.columns.X.outer(scale**2)
         scaled = block * scale  # of the size of margins, whatever that of X
