@@ -11,7 +11,7 @@ from . import rivals
 from .data import CLASSES, LABELS, NUMBERS
 
 ALL = (CLASSES, LABELS, NUMBERS)
-DEFAULT = "L2p"  # whose differences to every rival are on the page
+DEFAULT = "TopK"  # whose differences to every rival are on the page
 
 
 @dataclass(frozen=True)
