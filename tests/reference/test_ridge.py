@@ -1,5 +1,7 @@
 """A ridge: the elastic net of scikit-learn, cvxpy, and the limit of a large one."""
 
+from itertools import combinations
+
 import cvxpy
 import numpy as np
 import pytest
@@ -139,3 +141,20 @@ def test_a_negative_ridge_is_refused(selector):
 
 def test_the_paper_is_one_call_away():
     assert TopKSelector.paper(4).get_params() == TopKSelector(4, r=1.0, ridge=0.0).get_params()
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_small_problems_are_proved_optimal_and_are(k):
+    X, Y = data(30, 12)
+    X[:, 7] = X[:, 0]  # a column beside itself must not count as a pair
+    fitted = TopKSelector(k, ridge=0.5, standardize=False).fit(X, Y)
+    A = X - X.mean(axis=0)
+    B = Y - Y.mean(axis=0)
+    values = {}
+    for chosen in map(list, combinations(range(12), k)):
+        W = np.linalg.solve(A[:, chosen].T @ A[:, chosen] + 15 * np.eye(k), A[:, chosen].T @ B)
+        loss = np.sum((B - A[:, chosen] @ W) ** 2) / 60
+        values[tuple(chosen)] = loss + np.sum(W**2) / 4
+    assert fitted.solution_.objective == pytest.approx(min(values.values()), rel=1e-9)
+    assert fitted.solution_.lower_bound == pytest.approx(min(values.values()), rel=1e-6)
+    assert fitted.solution_.proof.startswith("proved optimal")
