@@ -190,14 +190,16 @@ class _Walk:
             near = solution if not self.dear else self._of_squares(solution, k)
             found = exactly_k(problem, self.deadline.limited(self.solver), near, k)
         for _ in range(LOWERINGS):
-            if found.rows.size >= k or self.deadline.passed():
+            if found.rows.size >= k or found.status in ENDED or self.deadline.passed():
                 break
             alpha *= COARSE
             problem = self.problem.with_alpha(alpha)
             proved = 0.0
             found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
             self.lowered[alpha] = found
-        if found.gap is None and (self.problem.ridge or proved):
+        if found.status in ENDED:
+            self.ended = found.status
+        elif found.gap is None and (self.problem.ridge or proved):
             found = bounded(problem, found, proved)
         return alpha, found
 

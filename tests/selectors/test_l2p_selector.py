@@ -91,7 +91,7 @@ def test_path_to_k_stops_at_the_first_alpha_with_k_rows(p):
 def test_alpha_of_the_path_gives_the_same_rows_when_fitted_alone():
     X, y = labelled(n=80, d=20)
     by_k = L2pSelector(n_features_to_select=5, p=1.0).fit(X, y)
-    by_alpha = L2pSelector(alpha=by_k.alpha_, p=1.0).fit(X, y)
+    by_alpha = L2pSelector(alpha=by_k.alpha_, p=1.0, ridge=by_k.ridge_).fit(X, y)
     np.testing.assert_allclose(by_k.scores_, by_alpha.scores_, atol=1e-5)
 
 
@@ -362,7 +362,9 @@ def test_path_objective_is_no_worse_than_a_cold_start():
         path = L2pSelector(n_features_to_select=6).fit(X, y)
         # a cold start of the same rows: without the constraint more rows may reach lower
         weights = np.where(path.support_, 1.0, np.inf)
-        cold = L2pSelector(alpha=path.alpha_, init="zero", feature_weights=weights).fit(X, y)
+        cold = L2pSelector(
+            alpha=path.alpha_, ridge=path.ridge_, init="zero", feature_weights=weights
+        ).fit(X, y)
         assert path.solution_.objective <= cold.solution_.objective * (1 + 1e-6)
 
 

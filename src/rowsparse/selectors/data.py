@@ -130,8 +130,11 @@ class Data:
         """
         d = int(np.isfinite(self.factors).sum())
         k = min(max(k, 1), d)
+        variance = self._variance()
+        if not np.isfinite(variance):
+            return 0.0  # NaN in X, which the problem's own sums will say
         price = k * np.log(np.e * d / k) / self._n_distinct()
-        return float(RIDGE_OF_SEARCH * price**2 * self._variance() * self._spread() ** (r - 2))
+        return float(RIDGE_OF_SEARCH * price**2 * variance * self._spread() ** (r - 2))
 
     def _n_distinct(self) -> int:
         """Samples that differ in X or Y, told apart by their products with one random direction."""
@@ -147,7 +150,9 @@ class Data:
         """The mean of those of the columns that may be selected."""
         n = self.design.shape[0]
         weights = np.ones(n) if self.weights is None else self.weights
-        return float(np.mean(self.design.squares(weights)[np.isfinite(self.factors)]) / n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.design.squares(weights)[np.isfinite(self.factors)]
+            return float(np.mean(squares) / n)
 
     def _spread(self) -> float:
         """Root mean square of what a constant leaves of Y."""

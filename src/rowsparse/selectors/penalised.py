@@ -143,7 +143,9 @@ class RowSelector(JointSelector):
     def _ridge(self, data: Data, k: int | None) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
-        return 0.0 if k is None else data.ridge_of_search(k, self._loss(None).r)
+        if k is None or self.alpha is not None:
+            return 0.0
+        return data.ridge_of_search(k, self._loss(None).r)
 
     def _solve(
         self, problem: PenalisedProblem, k: int | None
@@ -207,7 +209,7 @@ class L2pSelector(RowSelector):
         steadier, and with it even problems with p < 1 get a proved gap. 0 is the papers' problem.
         "auto" with ``n_features_to_select=k`` is 3 (k log(e d / k) / n)**2: little where samples
         are many, much where the choice of k among d columns is more than n samples can support;
-        without k it is 0.
+        without k, or with an alpha, it is 0.
     r : float in (0, 2]
         Order of the loss; smaller is more robust to outlying samples.
     fit_intercept : bool

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...problems.penalised import PenalisedProblem
-from ...results import Solution
+from ...results import Solution, Status
 from ..base import run
 from .block_descent import BlockDescent
 
@@ -32,7 +32,9 @@ def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -
     if envelope is not None and problem.loss.convex and _worth_its_time(problem):
         relaxed = problem.with_penalty(envelope)
         W0 = problem.joined(solution.W, solution.intercept)
-        found = run(BlockDescent(tol=RELAXED_TOL, max_iter=50), relaxed, W0, nested=True)
+        found = run(BlockDescent(tol=RELAXED_TOL, max_iter=50), relaxed, W0)
+        if found.status == Status.INTERRUPTED:  # what it has reached proves something all the same
+            solution = replace(solution, status=found.status)
         W = problem.joined(found.W, found.intercept)
         lower = max(lower, problem.lower_bound(W, relaxed.evaluate(W)))
     lower = min(lower, solution.objective)
