@@ -201,8 +201,10 @@ class Job:
             return self.solver.kicks
         if not self.problem.loss.quadratic:
             return self._robust_kicks_per_round()
-        # one kick takes about 0.07 ms for each row; an eighth of the time is for a round of them
-        return int(np.clip(0.12 * self._forward_seconds / (7e-5 * self.search.k), 1, 12))
+        # one kick takes about 0.06 ms for each row and two outputs, 2.7 times that for 26 outputs;
+        # an eighth of the time is for a round of them
+        one = 6e-5 * self.search.k * (1 + self.problem.Y.shape[1] / 15)
+        return int(np.clip(0.12 * self._forward_seconds / one, 1, 12))
 
     def _robust_kicks_per_round(self) -> int:
         """Up to 8; fewer where one, about three fits of k rows, takes long beside the search."""
