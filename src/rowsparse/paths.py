@@ -199,9 +199,14 @@ class _Walk:
             self.lowered[alpha] = found
         if found.status in ENDED:
             self.ended = found.status
-        elif found.gap is None and (self.problem.ridge or proved):
+        elif found.gap is None and (proved or self._squares_under_a_ridge):
+            # for r < 2 it costs several times the way to k (ALLAML, k = 10: 8.8 s against 1.1 s)
             found = bounded(problem, found, proved)
         return alpha, found
+
+    @property
+    def _squares_under_a_ridge(self) -> bool:
+        return self.problem.ridge > 0 and self.problem.loss.quadratic
 
     def _of_squares(self, solution: Solution, k: int) -> Solution:
         """The k rows that squared loss selects, where to exchange rows from for r < 2.

@@ -152,15 +152,20 @@ class RowSelector(JointSelector):
     ) -> tuple[float, Solution, Path | None]:
         solver = self._solver(problem)
         if self.alpha is None and k is not None:
-            return path_to_k(problem, solver, k, self.init)
+            reached, solution, path = path_to_k(problem, solver, k, self.init)
+            if not isinstance(self.ridge, str):
+                solution = self._with_bound(problem.with_alpha(reached), solution)
+            return reached, solution, path
         alpha = self.alpha
         if alpha is None:
             alpha = DEFAULT_FRACTION * problem.alpha_max()
         problem = problem.with_alpha(alpha)
-        solution = solve(problem, solver, self.init)
-        if problem.ridge and solution.gap is None:
-            solution = bounded(problem, solution)
-        return alpha, solution, None
+        return alpha, self._with_bound(problem, solve(problem, solver, self.init)), None
+
+    @staticmethod
+    def _with_bound(problem: PenalisedProblem, solution: Solution) -> Solution:
+        """Who has asked for a ridge gets what it proves."""
+        return bounded(problem, solution) if problem.ridge and solution.gap is None else solution
 
     def _say_what_is_missing(self, k: int | None) -> None:
         found = int(np.count_nonzero(self.support_))
