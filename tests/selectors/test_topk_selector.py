@@ -21,7 +21,7 @@ ROBUST_AND_SQUARED = pytest.mark.parametrize("r", [1.0, 2.0])
 
 
 def quick(k, **options):
-    return TopKSelector(k, **{"n_init": 1, **options})
+    return TopKSelector.paper(k, **{"n_init": 1, **options})
 
 
 # -- exactly k ------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_duplicate_columns_tie_to_the_lower_index(r):
 def test_enough_columns_to_fit_everything_is_said():
     X, Y = toy.outputs(n=8, d=20)
     with pytest.warns(UserWarning, match="nothing is left to explain"):
-        selector = TopKSelector(12, r=2.0).fit(X, Y)
+        selector = TopKSelector.paper(12, r=2.0).fit(X, Y)
     assert selector.support_.sum() == 12
     assert selector.solution_.objective < 1e-20
     assert "every sample" in selector.solution_.proof
@@ -156,7 +156,7 @@ def test_with_flipped_samples_the_robust_loss_recovers_more():
 
 def test_the_solution_tells_every_start_and_can_be_saved(tmp_path):
     X, Y = toy.outputs(n=40, d=30)
-    solution = TopKSelector(4, r=2.0, n_init=3).fit(X, Y).solution_
+    solution = TopKSelector.paper(4, r=2.0, n_init=3).fit(X, Y).solution_
     assert {"forward", "ridge 3", "ridge 0.9", "ridge 0.3", "kicks"} <= set(solution.starts)
     assert min(solution.starts.values()) == pytest.approx(solution.objective, rel=1e-9)
     assert 1 <= solution.n_best_starts <= len(solution.starts)
@@ -170,15 +170,15 @@ def test_the_solution_tells_every_start_and_can_be_saved(tmp_path):
 
 def test_the_robust_loss_starts_from_what_squares_choose():
     X, y = toy.labelled(n=40, d=30)
-    starts = TopKSelector(3, n_init=2).fit(X, y).solution_.starts
+    starts = TopKSelector.paper(3, n_init=2).fit(X, y).solution_.starts
     assert {"squares", "ridge 3", "ridge 0.9", "kicks"} <= set(starts)
-    assert set(TopKSelector(3, n_init=0).fit(X, y).solution_.starts) <= {"forward", "last"}
+    assert set(TopKSelector.paper(3, n_init=0).fit(X, y).solution_.starts) <= {"forward", "last"}
 
 
 def test_more_starts_never_hurt_and_polish_helps():
     X, y = toy.labelled(n=40, d=60)
     values = [
-        TopKSelector(5, r=2.0, **options).fit(X, y).solution_.objective
+        TopKSelector.paper(5, r=2.0, **options).fit(X, y).solution_.objective
         for options in ({"n_init": 0, "polish": False}, {"n_init": 0}, {"n_init": 5})
     ]
     assert values[0] >= values[1] >= values[2]
@@ -187,7 +187,7 @@ def test_more_starts_never_hurt_and_polish_helps():
 @ROBUST_AND_SQUARED
 def test_no_single_swap_improves_the_result(r):
     X, y = toy.labelled(n=30, d=25)
-    chosen = TopKSelector(3, r=r).fit(X, y)
+    chosen = TopKSelector.paper(3, r=r).fit(X, y)
     support = np.flatnonzero(chosen.support_)
     for i in range(3):
         for j in np.flatnonzero(~chosen.support_)[:: 1 if r == 2 else 6]:
@@ -202,8 +202,8 @@ def test_no_single_swap_improves_the_result(r):
 @ROBUST_AND_SQUARED
 def test_alm_finds_a_support_that_polish_improves(r):
     X, y = toy.labelled(n=30, d=40)
-    plain = TopKSelector(3, r=r, solver=ALM(rho=1.05), polish=False, n_init=2).fit(X, y)
-    polished = TopKSelector(3, r=r, solver=ALM(rho=1.05), n_init=2).fit(X, y)
+    plain = TopKSelector.paper(3, r=r, solver=ALM(rho=1.05), polish=False, n_init=2).fit(X, y)
+    polished = TopKSelector.paper(3, r=r, solver=ALM(rho=1.05), n_init=2).fit(X, y)
     assert plain.support_.sum() == 3
     assert polished.solution_.objective <= plain.solution_.objective
     assert polished.solution_.solver == "ALM"
@@ -213,12 +213,12 @@ def test_alm_finds_a_support_that_polish_improves(r):
 def test_alm_that_does_not_converge_says_so():
     X, y = toy.labelled()
     with pytest.warns(ConvergenceWarning, match="out of iterations"):
-        TopKSelector(3, solver=ALM(max_iter=3), polish=False, n_init=1).fit(X, y)
+        TopKSelector.paper(3, solver=ALM(max_iter=3), polish=False, n_init=1).fit(X, y)
 
 
 def test_sfs_starts_from_the_convex_solution():
     X, y = toy.labelled(n=60, d=20)
-    found = TopKSelector(3, r=2.0, solver=SFS(), polish=False).fit(X, y)
+    found = TopKSelector.paper(3, r=2.0, solver=SFS(), polish=False).fit(X, y)
     assert list(found.solution_.starts) == ["convex"]
     np.testing.assert_array_equal(np.flatnonzero(found.support_), toy.INFORMATIVE)
 
@@ -229,9 +229,9 @@ def test_sfs_starts_from_the_convex_solution():
 def test_the_seed_decides_and_none_is_a_seed():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 300)), rng.standard_normal(30)
-    fits = [TopKSelector(8, r=2.0, random_state=seed).fit(X, y) for seed in (None, 0, 0)]
+    fits = [TopKSelector.paper(8, r=2.0, random_state=seed).fit(X, y) for seed in (None, 0, 0)]
     assert fits[0].solution_.starts == fits[1].solution_.starts == fits[2].solution_.starts
-    other = TopKSelector(8, r=2.0, random_state=np.random.RandomState(3)).fit(X, y)
+    other = TopKSelector.paper(8, r=2.0, random_state=np.random.RandomState(3)).fit(X, y)
     assert other.solution_.starts != fits[0].solution_.starts
 
 
@@ -239,11 +239,11 @@ def test_the_seed_decides_and_none_is_a_seed():
 def test_time_limit_and_callback_keep_the_best_so_far(r):
     X, y = toy.labelled(n=60, d=200)
     with pytest.warns(ConvergenceWarning, match="out of time"):
-        late = TopKSelector(5, r=r, solver=Splice(time_limit=0.0)).fit(X, y)
+        late = TopKSelector.paper(5, r=r, solver=Splice(time_limit=0.0)).fit(X, y)
     assert late.solution_.status == Status.TIME_LIMIT
     assert late.support_.sum() == 5
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        stopped = TopKSelector(5, r=r, solver=Splice(callback=lambda step: True)).fit(X, y)
+        stopped = TopKSelector.paper(5, r=r, solver=Splice(callback=lambda step: True)).fit(X, y)
     assert len(stopped.solution_.starts) == 1
     assert "swap" not in stopped.solution_.proof
 
