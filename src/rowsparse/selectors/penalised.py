@@ -33,9 +33,7 @@ from ..solvers.penalised.bounds import bounded
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data, check_ridge, explaining_bad_numbers, refuse_bad_squares
 
-DEFAULT_FRACTION = (
-    0.1  # of alpha_max, when neither alpha nor k is given: documented, a round number
-)
+DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given: a round number
 
 
 def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:
