@@ -191,7 +191,7 @@ def _by_doubt(
         in_doubt = min(in_doubt, TALL * m)
     # without a guess all of 3000 x 40 at once takes two thirds of the time
     more = 8 if guess is None and m <= SMALL else 2
-    if more * in_doubt >= n:
+    if not m or more * in_doubt >= n:  # without columns all samples are alike
         return _at_once(machine, way_for(n, m), None, exact)
     z = _by_a_sample(machine) if guess is None else guess
     margins = machine.margins(z, np.array([machine.best_offset(z)]))
