@@ -220,7 +220,8 @@ class L2pSelector(RowSelector):
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     init : {"best", "zero", "irls", "convex"} or array of shape (n_features, n_outputs)
-        Where to start when the problem is not convex; "best" tries all and keeps the lowest.
+        Where to start when the problem is not convex; "best" tries all and keeps the lowest. On
+        the way down to k features every fit starts from the one before, the first from an array.
     solver : "auto" or an object from ``rowsparse.solvers``
         ``BlockDescent`` (which "auto" is), ``IRLS`` or ``ProximalGradient``, each with ``tol``,
         ``max_iter``, ``time_limit`` and ``callback``.

@@ -73,13 +73,14 @@ class TopKSelector(JointSelector):
     standardize : bool
         Scale columns to unit variance first; without a ridge this changes ``scores_`` only.
     n_init : int >= 0
-        Number of random starts, beside greedy forward selection and the l_{2,1} path. With 0 and
-        ``polish=False`` only forward selection is done.
+        Number of ridges under which the convex relaxation is rounded to a start, beside greedy
+        forward selection, and of the rounds of exchanges after them (ALM: of random points). With
+        0 and ``polish=False`` only forward selection is done.
     polish : bool
         Swap rows until no swap lowers the objective, and (if ``n_init`` > 0) try exchanges of
         several rows of the best support.
     random_state : int, RandomState or None
-        Of the random starts; None means 0, so that a fit can be repeated.
+        Of the exchanges and of ALM's points; None means 0, so that a fit can be repeated.
     solver : "auto" or an object from ``rowsparse.solvers``: Splice, ALM or SFS
         "auto" is Splice. ALM is the paper's algorithm from random points, SFS projected gradient
         from the l_{2,1} solution; ``polish`` improves what they find.
