@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `make docs`. Nothing is fetched from a network, mathematics included."""
+"""How Sphinx builds the site (`make docs`): nothing is fetched from a network."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 Which pixels tell ten digits apart
 ==================================
 
-One set of pixels for all ten classes: every selected pixel serves several digits at once, and its row
-of coefficients says which.
+One set of pixels for all ten classes: every selected pixel serves several digits at once, and its
+row of coefficients says which.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ X, y = load_digits(return_X_y=True)
 selector = TopKSelector(16).fit(X, y)
 
 # %%
-# Sixteen of 64 pixels, drawn over the mean image. The certificate says how well the problem was solved.
+# Sixteen of 64 pixels, drawn over the mean image. The certificate says how well it was solved.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4))
 axes[0].imshow(X.mean(axis=0).reshape(8, 8), cmap="gray_r")

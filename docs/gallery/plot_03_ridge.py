@@ -3,8 +3,8 @@ One knob from best subset to SelectKBest
 ========================================
 
 At ridge 0 the exact top-k fit looks for the columns that fit best *together*; as the ridge grows it
-approaches the columns that are best one by one. With few samples the lowest loss is often chance, and a
-ridge selects better; ``ridge="auto"`` follows from k and the size of the data.
+approaches the columns that are best one by one. With few samples the lowest loss is often chance,
+and a ridge selects better; ``ridge="auto"`` follows from k and the size of the data.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,8 @@ ridges = np.geomspace(1e-3, 1e3, 7)
 folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
 accuracy = []
 for ridge in ridges:
-    model = make_pipeline(TopKSelector(k, ridge=ridge, n_init=1), StandardScaler(), RidgeClassifier())
+    selector = TopKSelector(k, ridge=ridge, n_init=1)
+    model = make_pipeline(selector, StandardScaler(), RidgeClassifier())
     accuracy.append(cross_val_score(model, X, y, cv=folds))
 
 mean = np.mean(accuracy, axis=1)

@@ -2,8 +2,8 @@
 How far from the best possible subset?
 ======================================
 
-Choosing k columns exactly is a hard problem. With a ridge a lower bound comes with the fit: no other k
-columns can be better than that. Given time, branch and bound closes the gap.
+Choosing k columns exactly is a hard problem. With a ridge a lower bound comes with the fit: no
+other k columns can be better than that. Given time, branch and bound closes the gap.
 """
 
 import matplotlib.pyplot as plt

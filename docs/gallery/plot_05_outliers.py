@@ -28,8 +28,9 @@ for share in shares:
         found[r].append(np.mean(hits[r]))
 
 fig, axis = plt.subplots(figsize=(6, 4))
+percent = 100 * np.array(shares)
 for r, marker in ((2.0, "o"), (1.0, "s")):
-    axis.plot([100 * s for s in shares], 100 * np.array(found[r]), marker=marker, label=f"r = {r:g}")
+    axis.plot(percent, 100 * np.array(found[r]), marker=marker, label=f"r = {r:g}")
 axis.set(xlabel="samples with a wrong target, %", ylabel="true columns found, %", ylim=(0, 105))
 axis.set_title("10 of 300 columns, 3 outputs, 150 samples, mean of 5 draws")
 axis.legend(frameon=False)

@@ -16,7 +16,7 @@ data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target
 taken = ["mean radius", "mean texture", "mean smoothness"]
 too_dear = [name for name in X.columns if name.startswith("worst")]
-weights = {name: 0 for name in taken} | {name: np.inf for name in too_dear}
+weights = dict.fromkeys(taken, 0) | dict.fromkeys(too_dear, np.inf)
 
 fresh = TopKSelector(7).fit(X, y)
 extended = TopKSelector(7, feature_weights=weights).fit(X, y)

@@ -2,8 +2,8 @@
 When a linear selection is the wrong tool
 =========================================
 
-The class is the sign of a product of two columns. No linear model can see it; near neighbours can. The
-fit says so in a warning, and ReliefF finds both columns.
+The class is the sign of a product of two columns. No linear model can see it; near neighbours can.
+The fit says so in a warning, and ReliefF finds both columns.
 """
 
 import warnings

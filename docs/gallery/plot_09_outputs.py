@@ -2,8 +2,8 @@
 One penalty per row, two ways to share it
 =========================================
 
-``L2pSelector`` charges a feature for the length of its row of coefficients, ``LpInfSelector`` for its
-largest entry alone: there a feature that is already in may serve every other output for nothing.
+``L2pSelector`` charges a feature for the length of its row of coefficients, ``LpInfSelector`` for
+its largest entry alone: there a feature that is in may serve every other output for nothing.
 """
 
 import matplotlib.pyplot as plt

@@ -65,7 +65,7 @@ def select(
         float | None,
         Option(
             help="Ridge on the coefficients (l2p, lpinf, topk), 0 or more: steadier selections on "
-            "few samples, and a proved gap. Unless given it follows from k and the size of the data."
+            "few samples, and a proved gap. Unless given it follows from k and the data's size."
         ),
     ] = None,
     c: Annotated[
