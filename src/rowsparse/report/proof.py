@@ -6,13 +6,17 @@ from ..results import Solution
 from .words import count, number, percent
 
 
+MEANINGLESS = 0.999  # a relative gap from which the bound says no more than "not negative"
+
+
 def proof_of(solution: Solution) -> tuple[tuple[str, str], ...]:
     """Lines of a table: what was asked, and what is known."""
-    lines = [("How the run ended", f"{solution.status}. {solution.advice}")]
+    ended = solution.status if solution.converged else f"{solution.status}. {solution.advice}"
+    lines = [("How the run ended", ended)]
     lines.append(("Objective", number(solution.objective, 8)))
     if solution.violation is not None:
         lines.append(("Certificate", _certificate(solution)))
-    if solution.lower_bound is not None:
+    if solution.lower_bound:
         bound = number(solution.lower_bound, 8)
         lines.append(("Lower bound", f"{bound}: nothing that the problem allows is lower."))
     if solution.gap is not None:
@@ -39,7 +43,7 @@ def _certificate(solution: Solution) -> str:
 
 def _gap(solution: Solution) -> str:
     relative = solution.relative_gap
-    if relative is None or relative > 1:
+    if relative is None or relative > MEANINGLESS:
         return f"{number(solution.gap)}: the bound says little here."
     return (
         f"{number(solution.gap)}: the objective is at most {percent(relative)} above the optimum."

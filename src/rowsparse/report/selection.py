@@ -123,10 +123,18 @@ class Selection:
             direction = "higher" if coefficients[0] > 0 else "lower"
             if self.kind == "numbers":
                 return f"a higher value goes with a {direction} y"
-            return f"{direction} values speak for {visible(self.outputs[0])}"
+            return f"{direction} values speak for {self._called(0)}"
         top = int(np.argmax(np.abs(coefficients)))
         word = "for" if coefficients[top] > 0 else "against"
-        return f"speaks most {word} {visible(self.outputs[top])}"
+        return f"speaks most {word} {self._called(top)}"
+
+    def _called(self, output: int) -> str:
+        """The name of an output; a bare number says what it numbers."""
+        name = visible(self.outputs[output])
+        if not name.replace(".", "").isdigit():
+            return name
+        kinds = {"numbers": "output", "multilabel": "label"}
+        return f"{kinds.get(self.kind, 'class')} {name}"
 
     def _distributions(self, chosen: Sequence[int]) -> list[tuple]:
         table = self.table

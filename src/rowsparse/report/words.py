@@ -37,10 +37,11 @@ def shortened(text: str, length: int) -> str:
     return f"{text[: length - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """
-    >>> number(0.000123456), number(1234567.0), number(None)
-    ('0.000123', '1,234,567', '–')
+def number(value: float | None, digits: int = 3, zeros: bool = False) -> str:
+    """So many digits; with ``zeros`` also those at the end, for columns of numbers.
+
+    >>> number(0.000123456), number(1234567.0), number(None), number(0.03, zeros=True)
+    ('0.000123', '1,234,567', '–', '0.0300')
     """
     if value is None or np.isnan(value):
         return "–"
@@ -48,7 +49,8 @@ def number(value: float | None, digits: int = 3) -> str:
         return "∞" if value > 0 else "−∞"
     if abs(value) >= 10**digits and float(value).is_integer():
         return f"{value:,.0f}".replace("-", "−")
-    return f"{value:.{digits}g}".replace("-", "−")
+    text = f"{value:#.{digits}g}".rstrip(".") if zeros and value else f"{value:.{digits}g}"
+    return text.replace("-", "−")
 
 
 def count(n: int, one: str, many: str = "") -> str:
