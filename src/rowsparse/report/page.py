@@ -86,8 +86,12 @@ def as_fragment(facts: Facts) -> str:
 
 def as_svg(figure: Figure) -> str:
     """A figure as a file of its own, in the light theme."""
-    template = _environment().get_template("figure.svg.j2")
-    return str(template.render(figure=figure, light=colours(LIGHT)))
+    env = _environment()
+    style = env.get_template("figure.css").render()
+    for name, value in colours(LIGHT).items():  # not every program that shows SVG knows variables
+        style = style.replace(f"var(--{name})", value)
+    template = env.get_template("figure.svg.j2")
+    return str(template.render(figure=figure, style=style, paper=LIGHT["paper"]))
 
 
 def as_json(facts: Facts) -> str:
