@@ -249,7 +249,7 @@ def bar_figure(facts: StabilityFacts) -> BarFigure | None:
             Bar(
                 name=name,
                 label=shortened(name, LABEL_LENGTH),
-                y=TOP + 10 + place * BAR_APART,
+                y=TOP + 22 + place * BAR_APART,
                 width=round(x(facts.probabilities[j]) - BarFigure.left, 1),
                 value=f"{facts.probabilities[j]:.2f}",
                 full=bool(facts.selected[j]),
@@ -268,7 +268,7 @@ def bar_figure(facts: StabilityFacts) -> BarFigure | None:
         threshold_x=None if limit is None or limit > 1 else x(limit),
         threshold="" if limit is None else f"threshold {number(limit)}",
         ticks=tuple(x.at([0.0, 0.25, 0.5, 0.75, 1.0])),
-        height=TOP + 10 + len(bars) * BAR_APART + 30,
+        height=TOP + 22 + len(bars) * BAR_APART + 24,
     )
 
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..model_selection import (
+    Comparison,
+    NestedScore,
+    SelectorCV,
+    Stability,
+    StabilitySelector,
+    Tuning,
+)
 from ..results import Path, Solution
 from ..selectors.base import FeatureSelector
 from . import reuse
 from .facts import CurveFacts, Facts, PathFacts, StabilityFacts
 from .proof import proof_of, verdict
 from .selection import Selection, path_facts
+from .sure import chosen_words, comparison_facts, nested_words, stability_facts, tuning_facts
 from .table import Table, data_facts
 from .words import count, number, visible
 
@@ -29,7 +42,9 @@ class Parts:
     path: Path | None = None
     curves: list[CurveFacts] = field(default_factory=list)
     stability: StabilityFacts | None = None
+    probabilities: np.ndarray | None = None  # of all columns, on half-samples
     solution: Solution | None = None
+    seed: str = ""
     settings: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
@@ -37,21 +52,98 @@ class Parts:
 
     def add(self, result: Any) -> None:
         """One more result."""
-        if isinstance(result, FeatureSelector):
-            self._add_selector(result)
-        elif isinstance(result, Path):
-            self.path = result
-        elif isinstance(result, Solution):
-            self.solution = result
-        else:
-            raise TypeError(f"Expected {WANTED}, got {type(result).__name__}.")
+        for kind, reader in self._readers().items():
+            if isinstance(result, kind):
+                reader(result)
+                return
+        raise TypeError(f"Expected {WANTED}, got {type(result).__name__}.")
+
+    def _readers(self) -> dict[type, Callable[[Any], None]]:
+        """Who reads what; the special kinds of selectors come before selectors."""
+        return {
+            SelectorCV: self._add_search,
+            StabilitySelector: self._add_stable,
+            FeatureSelector: self._add_selector,
+            Tuning: self._add_tuning,
+            NestedScore: self._add_nested,
+            Stability: self._add_stability,
+            Comparison: self._add_comparison,
+            Path: self._add_path,
+            Solution: self._add_solution,
+        }
 
     def _add_selector(self, selector: Any) -> None:
-        self.selection = Selection.of(selector, self.table)
-        self.settings.extend(reuse.settings(selector))
+        self.selection = Selection.of(selector, self.table, self.probabilities)
+        self._add_settings(selector)
         self.notes.extend(vars(selector).get("notes_", ()))
         if self.selection.solution is not None:
             self.solution = self.selection.solution
+
+    def _add_settings(self, estimator: Any) -> None:
+        self.settings.extend(reuse.settings(estimator))
+        self.seed = reuse.seed_of(estimator)
+
+    def _add_search(self, search: Any) -> None:
+        check_is_fitted(search, "result_")
+        if isinstance(search.best_selector_, FeatureSelector):
+            self._add_selector(search.best_selector_)
+        else:
+            self._add_selector(search)
+        self.settings.extend((f"search: {name}", text) for name, text in reuse.settings(search))
+        if search.path_ is not None:
+            self.path = search.path_
+        kind = "" if self.selection is None else self.selection.kind
+        self._add_tuning(search.result_, {"numbers": "R²", "multilabel": "score"}.get(kind))
+
+    def _add_tuning(self, tuning: Tuning, usual: str | None = "accuracy") -> None:
+        score = (usual or "score") if tuning.scoring == "default" else tuning.scoring
+        self.curves.append(tuning_facts(tuning, score))
+        self.answers.append(f"Cross-validation took {chosen_words(tuning)}.")
+
+    def _add_nested(self, nested: NestedScore) -> None:
+        self.figures.append(nested_words(nested))
+
+    def _add_stable(self, selector: Any) -> None:
+        check_is_fitted(selector, "stability_")
+        if self.selection is None:
+            self.selection = Selection.of(selector, self.table)
+            self._add_settings(selector)
+        else:
+            self.settings.extend((f"stability: {n}", v) for n, v in reuse.settings(selector))
+        self._add_stability(selector.stability_, selector)
+
+    def _add_stability(self, stability: Stability, selector: Any = None) -> None:
+        self.probabilities = stability.probabilities
+        if self.selection is not None:
+            self.selection = replace(self.selection, probabilities=self.probabilities)
+        names = self._names(stability.n_features, stability.names)
+        X = None if self.table is None else self.table.X
+        self.stability = stability_facts(stability, names, selector, X)
+        stable = stability.support.size
+        share = f"{stability.threshold:.0%} of {len(stability.selections)} half-samples"
+        self.answers.append(f"{count(stable, 'column')} were chosen on at least {share}.")
+        self.figures.append((f"{stable:,}", f"stable, at most {number(stability.pfer)} of them false"))
+
+    def _names(self, d: int, known: Sequence[str]) -> Sequence[str]:
+        if self.selection is not None and self.selection.named:
+            return self.selection.names
+        if self.table is not None and self.table.names is not None:
+            return self.table.names
+        return known or [f"x{j}" for j in range(d)]
+
+    def _add_comparison(self, comparison: Comparison) -> None:
+        facts = comparison_facts(comparison)
+        self.curves.append(facts)
+        if len(facts.curves) > 1:
+            best = visible(facts.curves[0].name)
+            others = count(len(facts.curves) - 1, "other")
+            self.answers.append(f"On average {best} is ahead of {others} compared.")
+
+    def _add_path(self, path: Path) -> None:
+        self.path = path
+
+    def _add_solution(self, solution: Solution) -> None:
+        self.solution = solution
 
     def facts(self, title: str | None) -> Facts:
         """All of it, put together."""
@@ -79,7 +171,7 @@ class Parts:
             data=data,
             settings=tuple(self.settings),
             versions=reuse.versions(),
-            seed="" if chosen is None else reuse.seed_of(chosen.selector),
+            seed=self.seed,
             command="" if chosen is None else reuse.command(chosen.selector, self.table),
             code="" if chosen is None else self._code(chosen),
             notes=tuple(visible(note) for note in self.notes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ NAMES = {
     "TopKSelector": "exactly k (l2,0)",
     "ZeroNormSVC": "zero-norm SVM",
     "ProbitSelector": "zero-norm probit",
+    "StabilitySelector": "stability selection",
 }
 
 
@@ -36,11 +37,12 @@ class Selection:
     outputs: tuple[str, ...]
     kind: str  # of the target: "numbers", "multilabel", "binary" …
     order: np.ndarray  # the selected columns, best first
-    probabilities: np.ndarray | None = None  # of all columns
-    others: dict[str, Any] = field(default_factory=dict)
+    probabilities: np.ndarray | None = None  # of all columns, on half-samples
 
     @classmethod
-    def of(cls, selector: Any, table: Table | None, **known: Any) -> Selection:
+    def of(
+        cls, selector: Any, table: Table | None, probabilities: np.ndarray | None = None
+    ) -> Selection:
         check_is_fitted(selector, "support_")
         fitted = vars(selector)
         chosen = np.flatnonzero(selector.support_)
@@ -57,7 +59,7 @@ class Selection:
             _outputs(fitted, table),
             kind,
             order,
-            **known,
+            probabilities,
         )
 
     @property
@@ -152,12 +154,15 @@ class Selection:
         k = self.order.size
         if not k:
             return f"None of {self.n_features:,} columns was selected."
-        best = listed([self.names[j] for j in self.order])
         if k == 1:
-            return f"One of {self.n_features:,} columns was selected: {best}."
-        led = "led by " if k > 3 else ""
-        best = listed([self.names[j] for j in self.order[:3]])
-        return f"{k:,} of {self.n_features:,} columns were selected, {led}{best}."
+            return f"One of {self.n_features:,} columns was selected: {listed(self._best())}."
+        led = ", led by" if k > 3 else ":"
+        return (
+            f"{k:,} of {self.n_features:,} columns were selected{led} {listed(self._best())}."
+        )
+
+    def _best(self) -> list[str]:
+        return [self.names[j] for j in self.order[:3]]
 
 
 def _names(fitted: dict[str, Any], table: Table | None, d: int) -> tuple[str, ...] | None:
