@@ -301,7 +301,9 @@ def score_widths(features: Sequence[Feature]) -> list[float]:
     top = max((f.score for f in features if np.isfinite(f.score)), default=0.0)
     if not top > 0:
         return [0.0] * len(features)
-    return [round(100 * max(0.0, f.score) / top, 1) if np.isfinite(f.score) else 0.0 for f in features]
+    return [
+        round(100 * max(0.0, f.score) / top, 1) if np.isfinite(f.score) else 0.0 for f in features
+    ]
 
 
 def heat_levels(features: Sequence[Feature], steps: int) -> list[list[int]]:

@@ -122,7 +122,9 @@ class Parts:
         stable = stability.support.size
         share = f"{stability.threshold:.0%} of {len(stability.selections)} half-samples"
         self.answers.append(f"{count(stable, 'column')} were chosen on at least {share}.")
-        self.figures.append((f"{stable:,}", f"stable, at most {number(stability.pfer)} of them false"))
+        self.figures.append(
+            (f"{stable:,}", f"stable, at most {number(stability.pfer)} of them false")
+        )
 
     def _names(self, d: int, known: Sequence[str]) -> Sequence[str]:
         if self.selection is not None and self.selection.named:

@@ -105,7 +105,7 @@ class Groups:
 
     def __init__(self, table: Table, kind: str, outputs: Sequence[str], classes: Any) -> None:
         self.rows = table.some_rows(MOST_SAMPLES)
-        y = table.y if self.rows is None else table.y[self.rows]  # type: ignore[index]
+        y = table.y if self.rows is None else table.y[self.rows]
         self.masks: list[np.ndarray] = []
         self.names: list[str] = list(outputs)
         if kind == "multilabel":
