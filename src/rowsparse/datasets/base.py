@@ -60,6 +60,7 @@ class Dataset:
     target_names: tuple[str, ...] | None = None
     task: Task = "auto"
     source: str = ""
+    target: str = ""  # what y is called in the file
     ids: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -248,6 +248,7 @@ def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
         tuple(coding.features),
         target_names,
         source=str(path),
+        target=how.targets[0],
         ids=coding.ids,
         notes=coding.notes(),
     )

@@ -35,7 +35,7 @@ def read_h5ad(path: Path, how: Reading) -> Dataset:
         X = checked(X, len(y)) if issparse(X) else X
     y = checked_target(path, how.targets[0], y)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(float)
-    return Dataset(path.stem, X, y, names, source=str(path))
+    return Dataset(path.stem, X, y, names, source=str(path), target=how.targets[0])
 
 
 def _check_target(path: Path, columns: list[str], how: Reading) -> None:
