@@ -19,7 +19,7 @@ RANKS = {
     "designs": 1.0, "losses": 1.0, "penalties": 1.0, "inputs": 1.0, "targets": 1.5,
     "results": 2.0, "problems": 2.1, "filters": 2.5,
     "solvers.penalised": 3.1, "solvers.top_k": 3.2, "solvers.margin": 3.1, "solvers": 3.0,
-    "paths": 4.0, "selectors": 5.0, "": 6.0,
+    "paths": 4.0, "selectors": 5.0, "": 6.0, "model_selection": 6.0,
     "datasets": 7.0, "cli": 8.0,
 }  # fmt: skip
 ONLY_FROM_SELECTORS_UP = {"sklearn", "joblib", "pandas", "polars"}
