@@ -19,7 +19,7 @@ OLDEST_READY := $(OLDEST)/.ready
 
 demo: $(CLI_READY)
 	@mkdir -p demo
-	$(BIN)/rowsparse select breast_cancer -k 10 --out demo/selected.csv
+	$(BIN)/rowsparse select breast_cancer -k 10 --out demo/selected.csv --force
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n 2
