@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import driver
+from . import driver, interrupts
 
 
 def main() -> int:
@@ -24,11 +24,23 @@ def main() -> int:
     replay = commands.add_parser("replay", help="the failures of a file once more")
     replay.add_argument("file", type=Path)
     replay.add_argument("lines", type=int, nargs="*", help="which (from 1); default all")
+    interrupting = commands.add_parser("interrupts", help="SIGINT at random moments of fits")
+    interrupting.add_argument("--rounds", type=int, default=10, help="interrupts for each model")
+    interrupting.add_argument("--seed", type=int, default=0)
+    interrupting.add_argument("--models", nargs="*", default=list(interrupts.MODELS))
+    interrupted = commands.add_parser("interrupted", help="what is then interrupted")
+    interrupted.add_argument("rounds", type=int)
+    interrupted.add_argument("models", nargs="+")
     commands.add_parser("work", help="what a worker process runs")
     given = parser.parse_args()
     if given.command == "work":
         driver.work()
         return 0
+    if given.command == "interrupted":
+        interrupts.work(given.models, given.rounds)
+        return 0
+    if given.command == "interrupts":
+        return _interrupt(given.models, given.rounds, given.seed)
     if given.command == "replay":
         return _replay(given.file, given.lines)
     with open(given.out, "a") as out:
@@ -39,6 +51,13 @@ def main() -> int:
     for refusal, count in tally.refusals.most_common():
         print(f"{count:6d}  refused: {refusal}")
     return 1 if tally.kinds else 0
+
+
+def _interrupt(models: list[str], rounds: int, seed: int) -> int:
+    found = interrupts.attack(models, rounds, seed)
+    for what, count in found.most_common():
+        print(f"{count:6d}  {what}")
+    return 1 if interrupts.failures(found) else 0
 
 
 def _replay(file: Path, lines: list[int]) -> int:

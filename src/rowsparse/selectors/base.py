@@ -45,7 +45,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        self._fit(X, y, sample_weight)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
+            self.__dict__ = before
+            raise
         return self
 
     @abstractmethod
