@@ -16,7 +16,7 @@ import numpy as np
 from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
-from .solvers.base import Deadline, Solver
+from .solvers.base import Deadline, Solver, reach
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k
@@ -47,6 +47,8 @@ def alpha_path(
     Each is continued from the one before. Where the start matters, ``init`` is tried as well at
     ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
     """
+    if problem.convex:
+        return _convex_path(problem, solver, grid, init)
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
     apart = 1 if isinstance(solver, IRLS) else max(1, len(grid) // SEARCHES)
@@ -61,6 +63,20 @@ def alpha_path(
             if apart > 1 and solutions[-1].start != "warm":
                 _lower_above(problem, solver, grid, solutions, deadline)
         if solutions[-1].status in ENDED:
+            break
+    return Path(grid[: len(solutions)], tuple(solutions))
+
+
+def _convex_path(problem: PenalisedProblem, solver: Solver, grid: np.ndarray, init: Init) -> Path:
+    """Nothing is searched for: each alpha goes on from what is known at the last two."""
+    solutions: list[Solution] = []
+    deadline = Deadline(solver.time_limit)
+    before = last = None
+    for alpha in grid:
+        found = reach(deadline.limited(solver), problem.with_alpha(alpha), last, before)
+        solutions.append(found.solution)
+        before, last = last, found
+        if found.solution.status in ENDED:
             break
     return Path(grid[: len(solutions)], tuple(solutions))
 

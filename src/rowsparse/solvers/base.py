@@ -75,6 +75,11 @@ class Solver(Parameters, ABC, Generic[P, S]):
     def start(self, problem: P, W: np.ndarray) -> S:
         """The state before the first step; W is not changed."""
 
+    def resume(self, problem: P, state: S, before: S | None = None) -> S:
+        """The state before the first step where ``state``, and perhaps another ``before`` it, are
+        what was reached for neighbours: problems of the same data under other penalties."""
+        return self.start(problem, state.W)
+
     @abstractmethod
     def step(self, problem: P, state: S, out_of_time: OutOfTime) -> S:
         """A new state at least as good; long steps look at ``out_of_time`` and may end early."""
@@ -111,6 +116,14 @@ class Deadline:
         return solver if self.limit is None else replace(solver, time_limit=self.left())
 
 
+@dataclass(frozen=True)
+class Reached:
+    """A solution, and what its solver knows there: neighbours of the problem go on from it."""
+
+    solution: Solution
+    state: State
+
+
 def run(
     solver: Solver,
     problem: Problem,
@@ -125,14 +138,39 @@ def run(
     kept. A ``nested`` run is part of a larger one and hands Ctrl-C on to it.
     """
     refuse_unsupported(solver, problem)
+    W0 = problem.null_point if W0 is None else W0
+    return _reach(solver, problem, W0, lambda: solver.start(problem, W0), start, nested).solution
+
+
+def reach(
+    solver: Solver, problem: Problem, near: Reached | None, before: Reached | None = None
+) -> Reached:
+    """``run`` from what was reached for neighbours of the problem (None: from the null point)."""
+    refuse_unsupported(solver, problem)
+    if near is None:
+        W0 = problem.null_point
+        return _reach(solver, problem, W0, lambda: solver.start(problem, W0), "zero", False)
+    states = [reached.state for reached in (near, before) if reached is not None]
+    W0 = near.state.W
+    return _reach(solver, problem, W0, lambda: solver.resume(problem, *states), "warm", False)
+
+
+def _reach(
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray,
+    begin: Callable[[], State],
+    start: str,
+    nested: bool,
+) -> Reached:
     with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
         deadline = Deadline(solver.time_limit)
-        W0 = problem.null_point if W0 is None else W0
-        state, status, history = _iterate(solver, problem, W0, deadline, nested)
-        return certified(
+        state, status, history = _iterate(solver, problem, W0, begin, deadline, nested)
+        solution = certified(
             solver, problem, state.W, status, history, deadline,
             criterion=state.criterion, start=start, evaluation=state.evaluation,
         )  # fmt: skip
+    return Reached(solution, state)
 
 
 def refuse_unsupported(solver: Solver, problem: Problem) -> None:
@@ -185,14 +223,19 @@ def certified(
 
 
 def _iterate(
-    solver: Solver, problem: Problem, W0: np.ndarray, deadline: Deadline, nested: bool
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray,
+    begin: Callable[[], State],
+    deadline: Deadline,
+    nested: bool,
 ) -> tuple[State, str, list[Step]]:
     """Steps until something ends them."""
     history: list[Step] = []
     # what is returned if Ctrl-C comes before the solver has a state of its own
     state = State(np.array(W0), np.inf, np.inf)
     try:
-        state = solver.start(problem, W0)
+        state = begin()
         history.append(_record(0, deadline, state))
         status = _ended(state, deadline)
         while status is None and len(history) <= solver.max_iter:
