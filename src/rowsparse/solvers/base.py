@@ -76,8 +76,8 @@ class Solver(Parameters, ABC, Generic[P, S]):
         """The state before the first step; W is not changed."""
 
     def resume(self, problem: P, state: S, before: S | None = None) -> S:
-        """The state before the first step where ``state``, and perhaps another ``before`` it, are
-        what was reached for neighbours: problems of the same data under other penalties."""
+        """The state before the first step where ``state``, and perhaps one ``before`` it, is what
+        was reached for a neighbour: the same data under another penalty."""
         return self.start(problem, state.W)
 
     @abstractmethod
@@ -137,25 +137,34 @@ def run(
     ``time_limit`` seconds, when the callback returns True, or on Ctrl-C: the best point so far is
     kept. A ``nested`` run is part of a larger one and hands Ctrl-C on to it.
     """
-    refuse_unsupported(solver, problem)
-    W0 = problem.null_point if W0 is None else W0
-    return _reach(solver, problem, W0, lambda: solver.start(problem, W0), start, nested).solution
+    return reach(solver, problem, W0, start, nested).solution
 
 
 def reach(
-    solver: Solver, problem: Problem, near: Reached | None, before: Reached | None = None
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray | None = None,
+    start: str = "given",
+    nested: bool = False,
 ) -> Reached:
-    """``run`` from what was reached for neighbours of the problem (None: from the null point)."""
-    refuse_unsupported(solver, problem)
-    if near is None:
-        W0 = problem.null_point
-        return _reach(solver, problem, W0, lambda: solver.start(problem, W0), "zero", False)
-    states = [reached.state for reached in (near, before) if reached is not None]
-    W0 = near.state.W
-    return _reach(solver, problem, W0, lambda: solver.resume(problem, *states), "warm", False)
+    """``run``, with what a neighbour of the problem may go on from."""
+    W0 = problem.null_point if W0 is None else W0
+    return _reached(solver, problem, W0, lambda: solver.start(problem, W0), start, nested)
 
 
-def _reach(
+def resume(
+    solver: Solver, problem: Problem, last: Reached, before: Reached | None = None
+) -> Reached:
+    """``reach`` from what was reached for a neighbour, and for another one before it."""
+    older = None if before is None else before.state
+
+    def begin() -> State:
+        return solver.resume(problem, last.state, older)
+
+    return _reached(solver, problem, last.state.W, begin, "warm", False)
+
+
+def _reached(
     solver: Solver,
     problem: Problem,
     W0: np.ndarray,
@@ -163,9 +172,12 @@ def _reach(
     start: str,
     nested: bool,
 ) -> Reached:
+    refuse_unsupported(solver, problem)
     with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
         deadline = Deadline(solver.time_limit)
-        state, status, history = _iterate(solver, problem, W0, begin, deadline, nested)
+        # what is returned if Ctrl-C comes before the solver has a state of its own
+        given = State(np.array(W0), np.inf, np.inf)
+        state, status, history = _iterate(solver, problem, given, begin, deadline, nested)
         solution = certified(
             solver, problem, state.W, status, history, deadline,
             criterion=state.criterion, start=start, evaluation=state.evaluation,
@@ -225,15 +237,13 @@ def certified(
 def _iterate(
     solver: Solver,
     problem: Problem,
-    W0: np.ndarray,
+    state: State,
     begin: Callable[[], State],
     deadline: Deadline,
     nested: bool,
 ) -> tuple[State, str, list[Step]]:
     """Steps until something ends them."""
     history: list[Step] = []
-    # what is returned if Ctrl-C comes before the solver has a state of its own
-    state = State(np.array(W0), np.inf, np.inf)
     try:
         state = begin()
         history.append(_record(0, deadline, state))

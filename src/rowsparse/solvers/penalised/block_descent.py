@@ -39,7 +39,7 @@ QUICK = 0.3  # a round of sweeps that leaves less of the violation needs no Newt
 SETTLING = 0.1  # nor does one whose moves on the nonzero rows fall below this part of the first
 NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
 SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
-# Of a sweep, in flops: its calls. 50 alphas on 72 x 7129 (p = 1) take .52 s without and .29 with it.
+# Of a sweep, in flops: its calls. 50 alphas on 72 x 7129 take .52 s without and .29 with it.
 SWEEP_OVERHEAD = 1e5
 # Flops of a Newton step that is worth twice as many sweeps: 500 x 2000 x 2, r = 2, with 768 nonzero
 # rows takes 2.5 s with it and 3.2 s without; 400 x 500 x 3, r = 1, with 430 takes 8.0 s and 6.9 s.
