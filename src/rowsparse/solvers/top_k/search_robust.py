@@ -27,7 +27,8 @@ SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that 
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
-CAME_NEAR = 1.1  # times the best loss: what a kick reached is then worth swaps by the loss itself
+CAME_NEAR = 1.05  # times the best loss: what a kick reached is then worth swaps by the loss itself
+MOST_KICKS = 16
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -75,10 +76,15 @@ class RobustSearch(SupportSearch):
         self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
     ) -> Found:
         best = found
+        seen = {tuple(found[0].tolist())}  # kicks often lead back to where others have been
         for _ in range(rounds * (self._kicks(rounds) if kicks is None else kicks)):
             if self.out_of_time():
                 break
             found = self._settled(self._kick(best[0], rng))
+            key = tuple(found[0].tolist())
+            if key in seen:
+                continue
+            seen.add(key)
             if found[1] < CAME_NEAR * best[1]:
                 found = self._swapped(found, in_pool=True)
             if self.improves(found[1], best[1]):
@@ -86,12 +92,12 @@ class RobustSearch(SupportSearch):
         return best
 
     def _kicks(self, rounds: int) -> int:
-        """Up to 8 in each round; fewer where one, about three fits, takes long beside the search
+        """Up to so many in each round; fewer where one, about three fits, takes long beside the search
         for squares."""
         n, c = self.problem.Y.shape
         d = self.problem.n_rows
         one = 0.006 + 1.8e-7 * n * self.k * (self.k + c)
-        return int(np.clip((0.5 + 7e-9 * n * d * self.k) / (one * rounds), 0, 8))
+        return int(np.clip((0.5 + 7e-9 * n * d * self.k) / (one * rounds), 0, MOST_KICKS))
 
     def _kick(self, support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Some rows leave; others that help under the weights of the support take their places."""
