@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .numerics.rows import nonzero_rows
-from .values import ByValue
+from .values import ByValue, ShownInNotebooks
 
 
 class Status:
@@ -63,7 +63,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(ByValue):
+class Solution(ByValue, ShownInNotebooks):
     """What a solver returns. Every number is about the returned W and intercept.
 
     ``violation`` is the certificate: the largest change that exact minimisation over a single row
@@ -148,7 +148,7 @@ class Solution(ByValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path(ByValue):
+class Path(ByValue, ShownInNotebooks):
     """Solutions along a decreasing grid of alpha, or of p where ``powers`` names one for each.
 
     Their W and intercept are those of the problem that was solved, with the columns of X centred
