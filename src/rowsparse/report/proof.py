@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..results import Solution
 from .words import count, number, percent
 
-
 MEANINGLESS = 0.999  # a relative gap from which the bound says no more than "not negative"
 
 

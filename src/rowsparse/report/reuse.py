@@ -132,4 +132,4 @@ def _python_list(values: list) -> str:
     line = f"[{', '.join(map(ascii, values))}]"
     if len(line) <= 80:
         return line
-    return "[\n" + "".join(f"    {ascii(value)},\n" for value in values) + "]"
+    return "[\n" + "".join(f"    {value!a},\n" for value in values) + "]"
