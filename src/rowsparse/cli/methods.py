@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,12 +42,13 @@ SWITCHES = {"no_intercept": "fit_intercept", "no_standardize": "standardize"}
 class Method:
     """A way to make a selector, the options beside -k that it takes, and what a time limit stops.
 
-    ``default_k``: how many features there are without -k; None where a penalty decides that.
+    ``solver`` is None where there is none, which is a filter. ``default_k``: how many features
+    there are without -k; None where a penalty decides that.
     """
 
     make: Callable[..., Any]
     options: tuple[str, ...]
-    solver: Callable[..., Solver] = BlockDescent
+    solver: Callable[..., Solver] | None = BlockDescent
     default_k: int | None = None
 
     def build(self, given: dict[str, Any]) -> Any:
@@ -60,7 +64,8 @@ class Method:
                     )
                 # the largest coefficient is a linear program: there is nothing to reweight
                 limited = LargestNormLP if given.get("norm") == math.inf else self.solver
-                parameters["solver"] = limited(time_limit=value)
+                if limited is not None:
+                    parameters["solver"] = limited(time_limit=value)
             else:
                 parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
@@ -85,7 +90,7 @@ METHODS = {
 }
 for _filter in BY_NAME:
     METHODS[_filter.replace("_", "-")] = Method(
-        functools.partial(ScoreSelector, _filter), ("task",), default_k=10
+        functools.partial(ScoreSelector, _filter), ("task", "time_limit"), None, default_k=10
     )
 
 
@@ -107,3 +112,27 @@ def build_selector(name: str, given: dict[str, Any]) -> Any:
     if "alpha" in given and "k" in given:
         raise ValueError("-k, --alpha: expected one of them, got both; leave one out.")
     return method.build(given)
+
+
+@contextmanager
+def stopped_after(name: str, seconds: float | None) -> Iterator[None]:
+    """The time limit of a method without a solver: a filter has no result before its end."""
+    if seconds is None or METHODS[name].solver is not None:
+        yield
+        return
+    if sys.platform == "win32":
+        raise ValueError(f"--time-limit: expected none with {name} on Windows; leave it out.")
+
+    def ring(*_: object) -> None:
+        raise ValueError(
+            f"--time-limit: expected {name} to end within {seconds:g} s, got no result by then, "
+            f"and it has none before its end; raise the limit or choose another method."
+        )
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
+from rowsparse.cli.terminal import PIPE_WIDTH, plain, plain_table, terminal
 from rowsparse.datasets import Dataset
 from rowsparse.results import Solution
 
@@ -87,7 +87,7 @@ def show(selection: Selection) -> None:
     hidden = len(selection.features) - MOST_ROWS_SHOWN
     if hidden > 0:
         console.print(f"… and {hidden} more; --out FILE.csv writes all of them.")
-    console.print(Text(_summary(selection)))
+    console.print(Text(plain(_summary(selection))))
 
 
 def _table_that_fits(selection: Selection, console: Console) -> Table:
@@ -108,10 +108,12 @@ def _table_that_fits(selection: Selection, console: Console) -> Table:
 
 
 def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -> Table:
-    table = plain_table("rank", "name", "score", *titles, words=("name", "for"))
-    for feature, last in zip(features, cells, strict=True):
-        table.add_row(*map(Text, (str(feature.rank), feature.name, f"{feature.score:.4g}", *last)))
-    return table
+    columns = ("rank", "name", "score", *titles)
+    rows = [
+        [feature.rank, feature.name, f"{feature.score:.4g}", *last]
+        for feature, last in zip(features, cells, strict=True)
+    ]
+    return plain_table(columns, rows, words=("name", "for"))
 
 
 def _summary(selection: Selection) -> str:

@@ -204,8 +204,8 @@ class ZeroNormSVC(MarginClassifier):
         As in ``L2pSelector``.
     multi_class : {"joint", "ovr"}
         More than two classes: one-vs-rest machines that share one weight per feature,
-        f_j |w_j|_2**p over the classes, so that a feature is in or out for all of them ("joint"),
-        or machines of their own, a feature being kept if any class keeps it ("ovr").
+        ``f_j |w_j|_2**p`` over the classes, so that a feature is in or out for all of them
+        ("joint"), or machines of their own, a feature being kept if any class keeps it ("ovr").
     tol : float
         Stop when a further step changes no coefficient by more than tol times the largest
         (on standardised columns).
