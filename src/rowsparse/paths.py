@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .penalties.base import Penalty
+from .problems.compressed import compressed
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
 from .solvers.base import Deadline, Reached, Solver, reach, resume
@@ -47,6 +48,7 @@ def alpha_path(
     well at ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
     """
     deadline = Deadline(solver.time_limit)
+    problem = compressed(problem)
     found = search(problem.with_alpha(grid[0]), deadline.limited(solver), init)
     solutions = [found.solution]
     before = None
@@ -96,6 +98,7 @@ def penalty_path(
     alphas: list[float] = []
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
+    problem = compressed(problem)
     last = None
     for penalty in penalties:
         at = problem.with_penalty(penalty)
@@ -149,10 +152,10 @@ class _Walk:
     """Solutions along alpha, each from the one before, under one time limit."""
 
     def __init__(self, problem: PenalisedProblem, solver: Solver, init: Init):
-        self.problem = problem
+        self.deadline = Deadline(solver.time_limit)
+        self.problem = problem = compressed(problem)
         self.solver = solver
         self.init = init
-        self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
         # reweighting makes every solve dear, and jumps past k are bridged by the restriction
         self.dear = not (problem.loss.quadratic or problem.convex)
