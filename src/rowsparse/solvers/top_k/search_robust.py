@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
+from ...numerics.cached import cached_property
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows, free_columns, padded, without
