@@ -80,10 +80,7 @@ def compare(
                 n_jobs=jobs,
                 random_state=seed or 0,
             )
-            failures = [f"{name} failed: {why}" for name, why in found.failures.items()]
-            if all(cell.failure for cell in found.cells):
-                raise ValueError(failures[0] if failures else "Interrupted before any result.")
-            notes.extend(failures)
+            notes.extend(_failures(found))
         found = replace(found, names=dataset.feature_names)
         if store is not None:
             found.save(store)
@@ -101,6 +98,14 @@ def compare(
         output.write_report(found, dataset)
     if not found.finished:
         raise Exit(INTERRUPTED)
+
+
+def _failures(found: Comparison) -> list[str]:
+    """Methods that failed somewhere; if all did everywhere there is nothing to show."""
+    failures = [f"{name} failed: {why}" for name, why in found.failures.items()]
+    if all(cell.failure for cell in found.cells):
+        raise ValueError(failures[0] if failures else "Interrupted before there was a result.")
+    return failures
 
 
 def with_task(selector: Any, task: str) -> Any:
