@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .alternatives import Alternatives
 from .comparison import Comparison
+from .knockoffs import Knockoffs
 from .saving import kind_of
 from .stability_result import Stability
 from .tuning_result import Tuning
 
-KINDS: dict[str, Any] = {"comparison": Comparison, "stability": Stability, "tuning": Tuning}
+Result = Alternatives | Comparison | Knockoffs | Stability | Tuning
+KINDS: dict[str, Any] = {
+    "alternatives": Alternatives,
+    "comparison": Comparison,
+    "knockoffs": Knockoffs,
+    "stability": Stability,
+    "tuning": Tuning,
+}
 
 
-def load(folder: str | os.PathLike[str]) -> Comparison | Stability | Tuning:
-    """The Tuning, Stability or Comparison that was saved in a folder."""
+def load(folder: str | os.PathLike[str]) -> Result:
+    """The result that was saved in a folder."""
     kind = kind_of(folder)
     if kind not in KINDS:
         raise ValueError(

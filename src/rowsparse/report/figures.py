@@ -301,11 +301,12 @@ def score_widths(features: Sequence[Feature]) -> list[float]:
     top = max((f.score for f in features if np.isfinite(f.score)), default=0.0)
     if not top > 0:
         return [0.0] * len(features)
-    return [round(100 * max(0.0, f.score) / top, 1) if np.isfinite(f.score) else 0.0 for f in features]
+    shares = [f.score / top if np.isfinite(f.score) else 0.0 for f in features]
+    return [round(100 * max(0.0, share), 1) for share in shares]
 
 
 def heat_levels(features: Sequence[Feature], steps: int) -> list[list[int]]:
-    """Coefficients times what makes rows comparable: each row by its own largest, −steps … steps."""
+    """Each coefficient by the largest of its row, −steps … steps: units differ between rows."""
     levels = []
     for feature in features:
         row = np.asarray(feature.coefficients, dtype=float)

@@ -1,4 +1,4 @@
-"""What is known about how well a problem was solved, in words that claim no more than the numbers."""
+"""What is known about how well a problem was solved, in words that claim no more than it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,14 @@ from . import reuse
 from .facts import CurveFacts, Facts, PathFacts, StabilityFacts
 from .proof import proof_of, verdict
 from .selection import Selection, path_facts
-from .sure import chosen_words, comparison_facts, nested_words, stability_facts, tuning_facts
+from .sure import (
+    best_at,
+    chosen_words,
+    comparison_facts,
+    nested_words,
+    stability_facts,
+    tuning_facts,
+)
 from .table import Table, data_facts
 from .words import count, number, visible
 
@@ -42,6 +49,7 @@ class Parts:
     path: Path | None = None
     curves: list[CurveFacts] = field(default_factory=list)
     stability: StabilityFacts | None = None
+    comparison: Comparison | None = None
     probabilities: np.ndarray | None = None  # of all columns, on half-samples
     solution: Solution | None = None
     seed: str = ""
@@ -93,10 +101,12 @@ class Parts:
         if search.path_ is not None:
             self.path = search.path_
         kind = "" if self.selection is None else self.selection.kind
-        self._add_tuning(search.result_, {"numbers": "R²", "multilabel": "score"}.get(kind))
+        self._add_tuning(
+            search.result_, {"numbers": "R²", "multilabel": "score"}.get(kind, "accuracy")
+        )
 
-    def _add_tuning(self, tuning: Tuning, usual: str | None = "accuracy") -> None:
-        score = (usual or "score") if tuning.scoring == "default" else tuning.scoring
+    def _add_tuning(self, tuning: Tuning, usual: str = "score") -> None:
+        score = usual if tuning.scoring == "default" else tuning.scoring
         self.curves.append(tuning_facts(tuning, score))
         self.answers.append(f"Cross-validation took {chosen_words(tuning)}.")
 
@@ -122,7 +132,9 @@ class Parts:
         stable = stability.support.size
         share = f"{stability.threshold:.0%} of {len(stability.selections)} half-samples"
         self.answers.append(f"{count(stable, 'column')} were chosen on at least {share}.")
-        self.figures.append((f"{stable:,}", f"stable, at most {number(stability.pfer)} of them false"))
+        self.figures.append(
+            (f"{stable:,}", f"stable, at most {number(stability.pfer)} false expected")
+        )
 
     def _names(self, d: int, known: Sequence[str]) -> Sequence[str]:
         if self.selection is not None and self.selection.named:
@@ -132,12 +144,7 @@ class Parts:
         return known or [f"x{j}" for j in range(d)]
 
     def _add_comparison(self, comparison: Comparison) -> None:
-        facts = comparison_facts(comparison)
-        self.curves.append(facts)
-        if len(facts.curves) > 1:
-            best = visible(facts.curves[0].name)
-            others = count(len(facts.curves) - 1, "other")
-            self.answers.append(f"On average {best} is ahead of {others} compared.")
+        self.comparison = comparison
 
     def _add_path(self, path: Path) -> None:
         self.path = path
@@ -145,8 +152,19 @@ class Parts:
     def _add_solution(self, solution: Solution) -> None:
         self.solution = solution
 
+    def _read_comparison(self) -> None:
+        """At the number of features that the page is about, or else the largest."""
+        if self.comparison is None:
+            return
+        ks = self.comparison.ks
+        wanted = max(ks) if self.selection is None else self.selection.order.size
+        k = min(ks, key=lambda one: abs(one - wanted))
+        self.curves.append(comparison_facts(self.comparison, k))
+        self.answers.append(best_at(self.comparison, k, self.comparison.estimators[0]))
+
     def facts(self, title: str | None) -> Facts:
         """All of it, put together."""
+        self._read_comparison()
         chosen = self.selection
         drawn = self._path_facts()
         data = None
@@ -157,7 +175,7 @@ class Parts:
             data = data_facts(self.table, kind, fitted.get("classes_"), outputs)
         return Facts(
             title=visible(title or self._title()),
-            answer=" ".join(self._answers(drawn)),
+            answer=" ".join(filter(None, self._answers(drawn))),
             method="" if chosen is None else chosen.method,
             key_figures=tuple(self._key_figures()),
             outputs=() if chosen is None else chosen.outputs,

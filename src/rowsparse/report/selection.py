@@ -157,9 +157,7 @@ class Selection:
         if k == 1:
             return f"One of {self.n_features:,} columns was selected: {listed(self._best())}."
         led = ", led by" if k > 3 else ":"
-        return (
-            f"{k:,} of {self.n_features:,} columns were selected{led} {listed(self._best())}."
-        )
+        return f"{k:,} of {self.n_features:,} columns were selected{led} {listed(self._best())}."
 
     def _best(self) -> list[str]:
         return [self.names[j] for j in self.order[:3]]

@@ -78,12 +78,13 @@ def chosen_words(tuning: Tuning) -> str:
         if len({repr(params.get(name)) for params in tuning.params}) > 1
     ]
     known = {name: tuning.best_params[name] for name in varied or tuning.best_params}
-    shown = [f"{_called(k)} = {_short(v)}" for k, v in known.items() if v is not None]
+    shown = []
+    for name, value in known.items():
+        if name == K and value is not None:
+            shown.append(count(int(value), "column"))
+        elif value is not None:
+            shown.append(f"{name}\N{NO-BREAK SPACE}= {_short(value)}")
     return ", ".join(shown)
-
-
-def _called(parameter: str) -> str:
-    return "k" if parameter == K else parameter
 
 
 def _short(value: Any) -> str:
@@ -111,8 +112,8 @@ def nested_words(nested: NestedScore) -> tuple[str, str]:
     return number(nested.mean), f"nested score, interval {low} to {high}"
 
 
-def comparison_facts(found: Comparison) -> CurveFacts:
-    """One curve per method and estimator, the best first."""
+def comparison_facts(found: Comparison, k: int) -> CurveFacts:
+    """One curve per method and estimator, those that are best at k first."""
     lines: dict[str, list[Point]] = {}
     for line in found.summary():
         if not np.isfinite(line["score"]):
@@ -132,7 +133,7 @@ def comparison_facts(found: Comparison) -> CurveFacts:
             )
         )
     curves = [Curve(name, tuple(points)) for name, points in lines.items()]
-    curves.sort(key=lambda curve: -float(np.mean([point.mean for point in curve.points])))
+    curves.sort(key=lambda curve: -max((p.mean for p in curve.points if p.k == k), default=-1e300))
     failures = tuple(f"{visible(name)}: {visible(why)}" for name, why in found.failures.items())
     return CurveFacts(
         kind="comparison",
@@ -153,7 +154,7 @@ def _comparison_sentences(found: Comparison) -> list[str]:
     sentences = []
     for estimator in found.estimators:
         for k in found.ks:
-            sentence = _best_at(found, k, estimator)
+            sentence = best_at(found, k, estimator)
             if sentence:
                 sentences.append(sentence)
     hidden = len(sentences) - MOST_SENTENCES
@@ -170,7 +171,7 @@ def _comparison_sentences(found: Comparison) -> list[str]:
     return sentences
 
 
-def _best_at(found: Comparison, k: int, estimator: str) -> str:
+def best_at(found: Comparison, k: int, estimator: str) -> str:
     """Who is first, and whom the folds cannot tell from the first."""
     means = {method: found.interval(method, k, estimator).estimate for method in found.methods}
     known = {method: mean for method, mean in means.items() if np.isfinite(mean)}
@@ -182,8 +183,8 @@ def _best_at(found: Comparison, k: int, estimator: str) -> str:
         pair = {one.first, one.second}
         if best in pair and not one.separable:
             tied += [method for method in pair - {best} if method in known]
-    where = f"k = {k}" if len(found.estimators) == 1 else f"k = {k} with {visible(estimator)}"
-    words = f"At {where} {visible(best)} is first with {number(known[best])}"
+    readout = "" if len(found.estimators) == 1 else f" and {visible(estimator)}"
+    words = f"With {count(k, 'column')}{readout} {visible(best)} is first at {number(known[best])}"
     if not tied:
         return f"{words}, and the folds tell it from all others."
     if len(tied) == len(known) - 1:

@@ -105,7 +105,7 @@ class Groups:
 
     def __init__(self, table: Table, kind: str, outputs: Sequence[str], classes: Any) -> None:
         self.rows = table.some_rows(MOST_SAMPLES)
-        y = table.y if self.rows is None else table.y[self.rows]  # type: ignore[index]
+        y = np.asarray(table.y) if self.rows is None else np.asarray(table.y)[self.rows]
         self.masks: list[np.ndarray] = []
         self.names: list[str] = list(outputs)
         if kind == "multilabel":
@@ -151,7 +151,7 @@ def class_names(table: Table | None, classes: Any) -> list[str]:
 
 def stand_ins(table: Table, chosen: Sequence[int], names: Sequence[str]) -> list[tuple]:
     """For every chosen column those others whose correlation with it is ``CLOSE`` or more."""
-    n, d = table.shape
+    d = table.shape[1]
     most = max(50, int(MOST_PRODUCTS / max(1, d * len(chosen))))
     rows = table.some_rows(most)
     found = _correlations(table, chosen, rows)
@@ -199,7 +199,9 @@ def data_facts(table: Table, kind: str, classes: Any, outputs: Sequence[str]) ->
         target = f"{count(len(totals), 'label')}; a sample may have several"
     elif y is not None and classes is not None:
         names = class_names(table, classes)
-        counts = tuple((visible(a), int(np.sum(y == b))) for a, b in zip(names, classes))
+        counts = tuple(
+            (visible(a), int(np.sum(y == b))) for a, b in zip(names, classes, strict=True)
+        )
         target = count(len(classes), "class", "classes")
     elif y is not None:
         target = f"numbers, {count(1 if y.ndim == 1 else y.shape[1], 'output')}"
