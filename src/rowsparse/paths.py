@@ -16,12 +16,11 @@ import numpy as np
 from .penalties.base import Penalty
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
-from .solvers.base import Deadline, Solver
+from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k
-from .solvers.penalised.irls import IRLS
-from .solvers.penalised.starts import solve, solve_near
+from .solvers.penalised.starts import lower, search
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: the end of that way
@@ -44,24 +43,27 @@ def alpha_path(
 ) -> Path:
     """The solutions along a decreasing grid of alpha, under one time limit for all.
 
-    Each is continued from the one before. Where the start matters, ``init`` is tried as well at
-    ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
+    Each goes on from what is known at the last two. Where the start matters, ``init`` is tried as
+    well at ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
     """
-    solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
-    apart = 1 if isinstance(solver, IRLS) else max(1, len(grid) // SEARCHES)
-    for i, alpha in enumerate(grid):
-        at = problem.with_alpha(alpha)
-        if not solutions:
-            solutions.append(solve(at, deadline.limited(solver), init))
-        elif problem.convex or (i % apart and i < len(grid) - 1):
-            solutions.append(solve(at, deadline.limited(solver), solutions[-1]))
-        else:
-            solutions.append(solve_near(at, deadline.limited(solver), solutions[-1], init))
-            if apart > 1 and solutions[-1].start != "warm":
-                _lower_above(problem, solver, grid, solutions, deadline)
+    found = search(problem.with_alpha(grid[0]), deadline.limited(solver), init)
+    solutions = [found.solution]
+    before = None
+    apart = max(1, len(grid) // SEARCHES)
+    for i, alpha in enumerate(grid[1:], start=1):
         if solutions[-1].status in ENDED:
             break
+        at = problem.with_alpha(alpha)
+        last = found
+        found = resume(deadline.limited(solver), at, last, before)
+        before = last
+        if not problem.convex and (i % apart == 0 or i == len(grid) - 1):
+            found = lower(at, deadline.limited(solver), found, init)
+        solutions.append(found.solution)
+        if found.solution.start != "warm":
+            before = None
+            _lower_above(problem, solver, grid, solutions, found, deadline)
     return Path(grid[: len(solutions)], tuple(solutions))
 
 
@@ -70,13 +72,14 @@ def _lower_above(
     solver: Solver,
     grid: np.ndarray,
     solutions: list[Solution],
+    last: Reached,
     deadline: Deadline,
 ) -> None:
     """Follow the last solution, which is not the continuation of those above it, back up for as
     long as it is lower than what was found there."""
     for i in range(len(solutions) - 2, -1, -1):
-        at = problem.with_alpha(grid[i])
-        trial = solve(at, deadline.limited(solver), solutions[i + 1])
+        last = resume(deadline.limited(solver), problem.with_alpha(grid[i]), last)
+        trial = last.solution
         if trial.status in ENDED or not trial.objective < solutions[i].objective * (1 - 1e-9):
             break
         solutions[i] = trial
@@ -93,13 +96,15 @@ def penalty_path(
     alphas: list[float] = []
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
+    last = None
     for penalty in penalties:
         at = problem.with_penalty(penalty)
         alphas.append(penalty.alpha if fraction is None else fraction * at.alpha_max())
-        # rows that reweighting has zeroed cannot come back: IRLS starts anew
-        near = solutions[-1] if solutions and not isinstance(solver, IRLS) else "zero"
-        solutions.append(solve(at.with_alpha(alphas[-1]), deadline.limited(solver), near))
-        if solutions[-1].status in ENDED:
+        at = at.with_alpha(alphas[-1])
+        limited = deadline.limited(solver)
+        last = search(at, limited, "zero") if last is None else resume(limited, at, last)
+        solutions.append(last.solution)
+        if last.solution.status in ENDED:
             break
     return Path(np.array(alphas), tuple(solutions))
 
@@ -117,7 +122,7 @@ def path_to_k(
     time limit, which is for the whole path, end it early.
     """
     walk = _Walk(problem, solver, init)
-    alpha, solution = walk.with_k_rows(*walk.to(k), k)
+    alpha, solution = walk.with_k_rows(walk.to(k), k)
     status = solution.status if walk.ended is None else walk.ended
     seconds = walk.deadline.elapsed()
     whole = replace(solution, status=status, n_iter=walk.n_iter, seconds=seconds)
@@ -132,7 +137,7 @@ def path_over_k(
     walk = _Walk(problem, solver, init)
     found: list[tuple[int, float, Solution]] = []
     for k in ks:
-        found.append((k, *walk.with_k_rows(*walk.to(k), k)))
+        found.append((k, *walk.with_k_rows(walk.to(k), k)))
         if walk.ended is not None:
             found[-1] = (k, found[-1][1], replace(found[-1][2], status=walk.ended))
             break
@@ -154,38 +159,75 @@ class _Walk:
         self.ratio = COARSE**2 if self.dear else COARSE
         self.n_halvings = 1 if self.dear else REFINEMENTS
         self.squared = replace(problem, loss=replace(problem.loss, r=2.0))
-        self.known: dict[float, Solution] = {}
+        self.known: dict[float, Reached] = {}
         self.lowered: dict[float, Solution] = {}  # below the walk, restricted to k rows
         self.n_iter = 0  # of all solves
         self.ended: str | None = None  # Ctrl-C or the end of the time
 
-    def to(self, k: int) -> tuple[float, Solution]:
-        """The largest alpha found with at least k nonzero rows, and its solution."""
-        alpha, solution = self.down(self.top, None, k)
+    def to(self, k: int) -> float:
+        """The largest alpha found with at least k nonzero rows."""
+        alpha = self.down(k)
         above = min(alpha / self.ratio, self.top)
         for _ in range(self.n_halvings):
-            if solution.rows.size <= k or self.ended:
+            if self.known[alpha].solution.rows.size <= k or self.ended:
                 break
             middle = float(np.sqrt(above * alpha))
-            trial = self.visit(middle, solution)
-            if trial.rows.size >= k:
+            trial = self.visit(middle, self.known[alpha])
+            if trial.solution.rows.size >= k:
                 alpha = middle
-                solution = trial
             else:
                 above = middle
-        return alpha, solution
+        return alpha
 
-    def with_k_rows(self, alpha: float, solution: Solution, k: int) -> tuple[float, Solution]:
+    def down(self, k: int) -> float:
+        """Lower alpha until k rows are in, or as far as it goes."""
+        alpha = self.top * self.ratio
+        found = self.visit(alpha, None)
+        while found.solution.rows.size < k and alpha >= SMALLEST * self.top and not self.ended:
+            alpha *= self.ratio
+            found = self.visit(alpha, found)
+        return alpha
+
+    def visit(self, alpha: float, near: Reached | None) -> Reached:
+        """What is reached at alpha, from the neighbour.
+
+        Steps and bisections pass the same alphas, from the same neighbours, for every k: what was
+        solved once is looked up.
+        """
+        if alpha not in self.known:
+            found = self._solved(self.problem.with_alpha(alpha), near)
+            self.known[alpha] = found
+            self.n_iter += found.solution.n_iter
+            if found.solution.status in ENDED:
+                self.ended = found.solution.status
+        return self.known[alpha]
+
+    def _solved(self, problem: PenalisedProblem, near: Reached | None) -> Reached:
+        solver = self.deadline.limited(self.solver)
+        if self.dear and (near is None or not near.solution.rows.size):
+            return reach(solver, problem, self._left_zero(problem), start="warm")
+        if near is not None:
+            return resume(solver, problem, near)
+        return search(problem, solver, "zero" if isinstance(self.init, str) else self.init)
+
+    def _left_zero(self, problem: PenalisedProblem) -> np.ndarray:
+        """Squared loss's solution at the same part of alpha_max, where to start from zero rows: a
+        null model that hits most samples (two classes, r = 1) has weights that hold it there."""
+        alpha = problem.penalty.alpha / self.top * self.squared.alpha_max()
+        solver = self.deadline.limited(BlockDescent(time_limit=self.deadline.limit))
+        return reach(solver, self.squared.with_alpha(alpha)).state.W
+
+    def with_k_rows(self, alpha: float, k: int) -> tuple[float, Solution]:
         """The solution if it has at most k rows, else one of the problem restricted to k rows; what
         is proved of the problem without the constraint holds for it too.
 
         Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
         """
+        found = solution = self.known[alpha].solution
         if self.ended or solution.rows.size < k:
             return alpha, solution
         problem = self.problem.with_alpha(alpha)
         proved = 0.0 if solution.gap is None else solution.objective - solution.gap
-        found = solution
         if solution.rows.size > k or not self.problem.convex:
             near = solution if not self.dear else self._of_squares(solution, k)
             found = exactly_k(problem, self.deadline.limited(self.solver), near, k)
@@ -218,50 +260,8 @@ class _Walk:
         found = path_to_k(self.squared, BlockDescent(time_limit=limit), k)[1]
         return replace(found, status=solution.status)
 
-    def _left_zero(self, problem: PenalisedProblem) -> Solution:
-        """Squared loss's solution at the same part of alpha_max, where to start from zero rows: a
-        null model that hits most samples (two classes, r = 1) has weights that hold it there."""
-        alpha = problem.penalty.alpha / self.top * self.squared.alpha_max()
-        solver = self.deadline.limited(BlockDescent(time_limit=self.deadline.limit))
-        return solve(self.squared.with_alpha(alpha), solver, "zero")
-
-    def visit(self, alpha: float, near: Solution | None) -> Solution:
-        """The solution at alpha, from the neighbour.
-
-        Steps and bisections pass the same alphas, from the same neighbours, for every k: what was
-        solved once is looked up.
-        """
-        if alpha not in self.known:
-            self.known[alpha] = self._solved(alpha, near)
-        return self.known[alpha]
-
-    def _solved(self, alpha: float, near: Solution | None) -> Solution:
-        problem = self.problem.with_alpha(alpha)
-        solver = self.deadline.limited(self.solver)
-        if isinstance(solver, IRLS):
-            near = None  # rows that reweighting has zeroed cannot come back
-        elif near is None and not isinstance(self.init, str):
-            near = solve(problem, solver, self.init)
-        elif self.dear and (near is None or not near.rows.size):
-            near = self._left_zero(problem)
-        solution = solve(problem, solver, "zero" if near is None else near)
-        self.n_iter += solution.n_iter
-        if solution.status in ENDED:
-            self.ended = solution.status
-        return solution
-
-    def down(self, alpha: float, near: Solution | None, k: int) -> tuple[float, Solution]:
-        """Lower alpha until k rows are in, or as far as it goes."""
-        solution = near
-        while solution is None or solution.rows.size < k:
-            if solution is not None and (alpha < SMALLEST * self.top or self.ended):
-                break
-            alpha *= self.ratio
-            solution = self.visit(alpha, solution)
-        return alpha, solution
-
     def path(self) -> Path:
         """The solution at every alpha seen, from the largest to the smallest."""
-        seen = {**self.known, **self.lowered}
+        seen = {alpha: reached.solution for alpha, reached in self.known.items()} | self.lowered
         order = sorted(seen, reverse=True)
         return Path(np.array(order), tuple(seen[alpha] for alpha in order))

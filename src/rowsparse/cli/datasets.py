@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
-from rich.text import Text
 
-from rowsparse.cli.base import AsJson, plain_table, print_json, said_plainly, terminal
-from rowsparse.datasets.base import Dataset, DatasetError, shortened
+from rowsparse.cli.application import PlainGroup
+from rowsparse.cli.options import AsJson, DataOptions, with_options
+from rowsparse.cli.terminal import plain_table, print_json, said_plainly, show_notes, terminal
+from rowsparse.datasets.base import Dataset, shortened
 from rowsparse.datasets.registry import (
     FOLDER_VARIABLE,
     about,
     dataset_names,
     describe,
-    load_any,
     load_dataset,
     target_of,
 )
@@ -29,6 +29,7 @@ datasets_app = typer.Typer(
     ),
     no_args_is_help=True,
     rich_markup_mode=None,
+    cls=PlainGroup,
 )
 
 
@@ -40,48 +41,41 @@ def list_datasets(as_json: AsJson = False) -> None:
     if as_json:
         print_json(entries)
         return
-    table = plain_table(*entries[0], words=("name", "target", "source"))
-    for entry in entries:
-        table.add_row(*(Text(str(value)) for value in entry.values()))
-    terminal().print(table)
+    rows = [list(entry.values()) for entry in entries]
+    terminal().print(plain_table(list(entries[0]), rows, words=("name", "target", "source")))
 
 
 @datasets_app.command("info")
-def info(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name from 'datasets list', or a file.")
-    ],
-    target: Annotated[
-        list[str] | None, typer.Option("--target", metavar="COL", help="As in 'select'.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@with_options
+def info(data: DataOptions, as_json: AsJson = False) -> None:
     """Describe one dataset: size, classes and how many samples each has, features."""
     with said_plainly():
-        dataset = load_any(name, target)
-    storage = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
-    facts = {"name": dataset.name, **_sizes(dataset), "source": dataset.source, "storage": storage}
-    counts = _counts(dataset)
+        dataset = data.load()
+        storage = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
+        facts = {
+            "name": dataset.name,
+            **_sizes(dataset),
+            "source": dataset.source,
+            "storage": storage,
+        }
+        counts = _counts(dataset)
+    show_notes(dataset.notes)
     if counts:
         facts["counts"] = counts
     if as_json:
         print_json({**facts, "feature_names": list(dataset.feature_names)})
         return
-    table = plain_table("", "", words=("",))
-    table.show_header = False
     if counts:
         facts["counts"] = ", ".join(f"{label}: {n}" for label, n in counts.items())
     facts["feature_names"] = shortened(dataset.feature_names)
-    for key, value in facts.items():
-        table.add_row(Text(key), Text(str(value)))
-    terminal().print(table)
+    terminal().print(plain_table(("", ""), list(facts.items()), words=("",)))
 
 
 def _listed(name: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "samples": None, "features": None}
     entry["target"] = "cannot be read: see 'datasets info'"
-    # A damaged file in the folder must not hide the others.
-    with contextlib.suppress(DatasetError):
+    # A bad file in the folder must not hide the others.
+    with contextlib.suppress(ValueError, OSError, MemoryError):
         entry |= _sizes(load_dataset(name))
     return {**entry, "source": about(name)}
 

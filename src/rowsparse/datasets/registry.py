@@ -11,8 +11,11 @@ from typing import Any
 
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
-from rowsparse.datasets.base import Dataset, DatasetError, Task
-from rowsparse.datasets.files import load_file, name_of
+from rowsparse.datasets.arrays import name_of
+from rowsparse.datasets.base import Dataset, DatasetError, Reading, Task
+from rowsparse.datasets.files import load_file
+from rowsparse.datasets.matrix import finished
+from rowsparse.datasets.text import STANDARD_INPUT
 from rowsparse.inputs import did_you_mean
 from rowsparse.targets import Target, as_target
 
@@ -44,11 +47,14 @@ def dataset_names() -> list[str]:
     return sorted([*PACKAGED, *_folder_files()], key=str.lower)
 
 
-def load_dataset(name: str, target: str | Sequence[str] | None = None) -> Dataset:
-    """A dataset by name. Its target is part of it; `target` names another array of an npz set."""
+def load_dataset(name: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
+    """A dataset by name. Its target is part of it; `target` names another array of an npz set.
+
+    ``options`` are the fields of `Reading`, as in `load_file`.
+    """
     files = _folder_files()
     if name in files:
-        return load_file(files[name], target)
+        return load_file(files[name], target, **options)
     if name not in PACKAGED:
         raise DatasetError(
             f"{name!r}: expected a file or the name of a dataset, got neither; 'rowsparse datasets "
@@ -66,18 +72,19 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None) -> Datase
     feature_names = tuple(map(str, bunch.feature_names))
     classes = packaged.task == "classification"
     class_names = tuple(map(str, bunch.target_names)) if classes else None
-    return Dataset(
+    dataset = Dataset(
         name, bunch.data, bunch.target, feature_names, class_names, packaged.task, about(name)
     )
+    return finished(dataset, Reading(**options))
 
 
-def load_any(data: str, target: str | Sequence[str] | None = None) -> Dataset:
+def load_any(data: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
     """A named dataset if there is one of that name, else a file (write ./digits for a file)."""
     path = Path(data)
-    may_be_file = path.exists() or path.suffix or path.name != data
+    may_be_file = path.exists() or path.suffix or path.name != data or data == STANDARD_INPUT
     if may_be_file and data not in dataset_names():
-        return load_file(path, target)
-    return load_dataset(data, target)
+        return load_file(path, target, **options)
+    return load_dataset(data, target, **options)
 
 
 def describe(dataset: Dataset) -> str:
@@ -90,11 +97,11 @@ def describe(dataset: Dataset) -> str:
     return f"{dataset.y.shape[1]} {'labels' if target.kind == 'multilabel' else 'outputs'}"
 
 
-def target_of(dataset: Dataset) -> Target:
+def target_of(dataset: Dataset, task: str = "auto") -> Target:
     """The target as a selector reads it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it reads whole numbers as numbers
-        return as_target(dataset.y, dataset.task)
+        return as_target(dataset.y, dataset.task if task == "auto" else task)
 
 
 def about(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..values import ByValue
+from ..values import ByValue, ShownInNotebooks
 from .intervals import Interval, corrected_interval
 from .saving import load_result, number, pack, save_result, unpack
 from .stability_index import nogueira
@@ -81,7 +81,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(ByValue):
+class Comparison(ByValue, ShownInNotebooks):
     """Methods at numbers of features on the same folds.
 
     ``cells`` are the records; ``methods``, ``ks`` and ``estimators`` what they range over;

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..inputs import check_number
-from ..values import ByValue
+from ..values import ByValue, ShownInNotebooks
 from .error_bounds import pfer_bound, smallest_threshold
 from .intervals import Interval
 from .saving import load_result, pack, save_result, unpack
@@ -18,7 +18,7 @@ from .stability_index import jaccard, kuncheva, nogueira
 
 
 @dataclass(frozen=True, eq=False)
-class Stability(ByValue):
+class Stability(ByValue, ShownInNotebooks):
     """The columns selected on every half-sample, and what follows from them.
 
     ``selections`` holds one array of columns per half-sample (2 per pair); ``n_features`` is the

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..values import ByValue
+from ..values import ByValue, ShownInNotebooks
 from .intervals import Interval
 from .saving import load_result, save_result
 
 
 @dataclass(frozen=True, eq=False)
-class Tuning(ByValue):
+class Tuning(ByValue, ShownInNotebooks):
     """All candidates of a search and which was taken.
 
     ``params`` has one mapping per candidate; ``scores`` is candidates x folds; ``means``,

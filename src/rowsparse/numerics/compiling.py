@@ -15,6 +15,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from .interrupts import whole
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sweeps and row proxes over fewer rows run as plain Python, which takes milliseconds: numba takes
@@ -62,6 +64,9 @@ class LazyKernel:
     def __call__(self, *arguments):
         if not numba_is_there():
             return self.plain(*arguments)
+        return whole(self._run, *arguments)
+
+    def _run(self, *arguments):
         try:
             return self.compiled(*arguments)
         except Exception:

@@ -26,7 +26,6 @@ ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for
 _OF_DATA = ("sample_curvatures",)
 _OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
 
-
 __all__ = ["Evaluation", "PenalisedProblem"]
 
 
@@ -141,8 +140,11 @@ class PenalisedProblem(ByValue):
 
     def objective(self, W: np.ndarray) -> float:
         """The value that is minimised, without smoothing."""
-        loss = self.loss.value(self.design.matmul(W), self.Y)
-        return loss + self.ridge_value(W) + self.penalty.value(W)
+        return self.value_of_residual(W, self.design.matmul(W) - self.Y)
+
+    def value_of_residual(self, W: np.ndarray, E: np.ndarray) -> float:
+        """``objective(W)`` by the residual E = X W - Y."""
+        return self.loss.value_of_residual(E) + self.ridge_value(W) + self.penalty.value(W)
 
     def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """Gradient of the (smoothed) loss and the ridge in W."""
@@ -175,9 +177,7 @@ class PenalisedProblem(ByValue):
             gradient = self._with_ridge(self._pulled_back(E, h), W)
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
-        smooth = self.loss.value_of_residual(E) + self.ridge_value(W)
-        objective = smooth + self.penalty.value(W)
-        return Evaluation(objective, gradient, scores, E, smoothing)
+        return Evaluation(self.value_of_residual(W, E), gradient, scores, E, smoothing)
 
     def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
         """``X' diag(h / n) E``."""

@@ -72,6 +72,12 @@ class IRLS(Solver[PenalisedProblem, _State]):
         state.objective = self._smoothed_objective(problem, state, state)
         return state
 
+    def resume(
+        self, problem: PenalisedProblem, state: _State, before: _State | None = None
+    ) -> _State:
+        """From the null model again: rows that reweighting has zeroed cannot come back."""
+        return self.start(problem, problem.null_point)
+
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         shrunk = _without_negligible(problem, state)
         new = self._minimise_majorizer(problem, state, shrunk)
