@@ -80,6 +80,8 @@ def test_every_group_lists_the_genes_that_speak_for_it_first():
     assert result["params"]["groupby"] == "type"
     assert result["params"]["reference"] == "rest"
     assert result["params"]["use_raw"] is False
+    assert result["params"]["method"] == "logreg"  # else scanpy looks for p-values
+    assert result["params"]["selector"] == "topk"
 
 
 def test_two_groups_have_opposite_scores():
