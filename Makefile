@@ -1,4 +1,4 @@
-# make demo | test | test-oldest | coverage | lint | docs | bench | clean
+# make demo | test | test-oldest | coverage | lint | docs | release-check | bench | clean
 # Needs Python >= 3.11 and make; everything else goes into .venv. Another Python: make PYTHON=python3.12 test
 PYTHON ?= python3
 VENV   := .venv
@@ -11,11 +11,13 @@ DEV_READY := $(VENV)/.ready-dev
 DOCS       := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 
+RELEASE    := .venv-release
+
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 OLDEST       := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
 
-.PHONY: demo test test-oldest coverage lint docs bench clean
+.PHONY: demo test test-oldest coverage lint docs release-check bench clean
 
 demo: $(CLI_READY)
 	@mkdir -p demo
@@ -40,12 +42,23 @@ docs: $(DOCS_READY)
 	MPLBACKEND=Agg $(DOCS)/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "Wrote docs/_build/html/index.html"
 
+# sdist and wheel, and the wheel alone in an empty environment, away from the source tree.
+release-check:
+	rm -rf dist $(RELEASE) $(RELEASE)-tools
+	$(PYTHON) -m venv $(RELEASE)-tools
+	$(RELEASE)-tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	$(RELEASE)-tools/bin/python -m build --outdir dist .
+	$(RELEASE)-tools/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	$(RELEASE)/bin/python -I benchmarks/release_check.py dist/*.whl
+
 bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf docs/_build docs/auto_gallery docs/generated docs/sg_execution_times.rst
-	rm -rf demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf demo build dist $(RELEASE) $(RELEASE)-tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -87,9 +87,7 @@ def bounds(fit: Any, claim: Claim, points: list[tuple[str, float]]) -> Iterator[
             yield "wide gap", f"converged at {s.objective!r} with a gap of {s.gap!r}"
 
 
-def points(
-    recipe: dict[str, Any], fit: Any, claim: Claim
-) -> tuple[float, list[tuple[str, float]]]:
+def points(recipe: dict[str, Any], fit: Any, claim: Claim) -> tuple[float, list[tuple[str, float]]]:
     """F without features, and at points that the solver has not seen."""
     t = claim.table
     rng = np.random.default_rng(0)
@@ -119,7 +117,9 @@ def points(
     for size in (1e-6, 1e-3, 0.1, 1.0):
         coef = fit.coef_ * (1 + size * rng.standard_normal(fit.coef_.shape))
         found.append((f"near it, {size:g}", claim.objective(coef, fit.intercept_)))
-        found.append((f"shorter, {size:g}", claim.objective(fit.coef_ / (1 + size), fit.intercept_)))
+        found.append(
+            (f"shorter, {size:g}", claim.objective(fit.coef_ / (1 + size), fit.intercept_))
+        )
     return null, [(name, value) for name, value in found if not np.isnan(value)]
 
 

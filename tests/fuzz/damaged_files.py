@@ -1,12 +1,13 @@
 """Damaged files of every kind: each is refused in one sentence with exit code 2, or read.
 
-    python tests/fuzz/damaged_files.py [--files 5000] [--seed 0] [--batch 100]
+    python tests/fuzz/damaged_files.py [--files 5000] [--seed 0] [--batch 100] [--kills 200]
 
 Every file is given to ``rowsparse datasets info`` in a process that is watched: it may not die of
 a signal, print a traceback, or take more than 1 GB above the size of the file. The damage is one of
 a cut, flipped bits, bytes put in or taken out, or a header whose numbers were changed; the process
 is asked again with the next file, so that what one file leaves behind meets the others too.
-Failures are JSON lines that name the seed: ``--only SEED`` makes that one file again.
+Failures are JSON lines that name the seed: ``--only SEED`` makes that one file again. Before that,
+writers of a result are killed at random moments.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain, cycle
 from pathlib import Path
 
 import numpy as np
@@ -314,7 +319,7 @@ def fault(path: Path, answer: tuple[int, str, str, int]) -> str:
     sentences = [line for line in output.splitlines() if line and not line.startswith("Note: ")]
     if code == 2 and len(sentences) == 1:
         return ""
-    if code == 0 and json.loads("\n".join(sentences))["samples"] > 0:
+    if code == 0 and output.lstrip().startswith(("{", "Note: ")) and '"samples"' in output:
         return ""
     return f"exit code {code}, {len(sentences)} lines"
 
@@ -326,11 +331,11 @@ def failures(seeds: Iterator[int] | range, batch: int = 100) -> Iterator[dict[st
         folder = Path(place)
         (folder / "whole").mkdir()
         whole = whole_files(folder / "whole")
-        worker, asked = Worker(), 0
+        worker = Worker()
         for path in whole:
             code, output, *_ = worker.ask(*arguments_for(path))
             assert code == 0, (path.name, output)
-        for seed in seeds:
+        for asked, seed in enumerate(seeds, start=1):
             path = damaged_file(whole, folder, seed)
             answer = worker.ask(*arguments_for(path))
             wrong = fault(path, answer)
@@ -339,7 +344,6 @@ def failures(seeds: Iterator[int] | range, batch: int = 100) -> Iterator[dict[st
                 yield {"seed": seed, "file": path.name, "fault": wrong, "output": answer[1][-300:]}
             for made in folder.glob(f"{seed}-*"):
                 made.unlink()
-            asked += 1
             if asked % batch == 0 or answer[2] == DIED:
                 said = worker.close().strip()
                 if said:
@@ -351,18 +355,70 @@ def failures(seeds: Iterator[int] | range, batch: int = 100) -> Iterator[dict[st
     yield {"outcomes": dict(sorted(outcomes.items()))}
 
 
+def kills(folder: Path, how_many: int, seed: int) -> list[dict[str, object]]:
+    """Writers ended at random moments: the old or the new file whole, and nothing left behind."""
+    from rowsparse.cli.output import write_csv
+
+    rng = random.Random(seed)
+    out = folder / "out.csv"
+    whole = set()
+    for text in ("old", "new"):
+        write_csv(out, ["a"], numbered(text))
+        whole.add(out.read_bytes())
+    found = []
+    for number in range(how_many):
+        how = rng.choice((signal.SIGTERM, signal.SIGKILL))
+        writer = start_writer(out)
+        time.sleep(rng.random() / 20)
+        os.kill(writer, how)
+        os.waitpid(writer, 0)
+        intact = out.read_bytes() in whole
+        if how == signal.SIGKILL:  # the next run removes what this one could not
+            write_csv(out, ["a"], numbered("new"))
+        left = sorted(set(os.listdir(folder)) - {"out.csv"})
+        if left or not intact:
+            found.append({"kill": number, "fault": f"{how.name}: intact {intact}, left {left}"})
+    return found
+
+
+def numbered(text: str) -> Iterator[list[object]]:
+    return ([text, i] for i in range(2000))
+
+
+def start_writer(out: Path) -> int:
+    """A copy of this process that writes the file for ever; its number."""
+    from rowsparse.cli import end_like_an_error
+    from rowsparse.cli.output import write_csv
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other threads, which the copy does not use
+        process = os.fork()
+    if process:
+        return process
+    try:
+        end_like_an_error()
+        for text in cycle(("old", "new")):
+            write_csv(out, ["a"], numbered(text))
+    finally:
+        os._exit(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--batch", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--only", type=int, help="the seed of one file")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.files)
     if options.only is not None:
+        options.kills = 0
         seeds = range(options.only, options.only + 1)
     bad = 0
-    for entry in failures(seeds, options.batch):
+    with tempfile.TemporaryDirectory() as place:
+        killed = kills(Path(place), options.kills, options.seed)
+    for entry in chain(killed, [{"kills": options.kills}], failures(seeds, options.batch)):
         bad += "fault" in entry
         sys.stdout.write(json.dumps(entry) + "\n")
         sys.stdout.flush()

@@ -67,7 +67,7 @@ class Worker:
 
     def _alive(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
-            self.errors = tempfile.TemporaryFile()
+            self.errors = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fuzz", "work"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, cwd=ROOT,

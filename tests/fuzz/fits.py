@@ -108,7 +108,7 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
             warnings.simplefilter("ignore")
             estimator(recipe).fit(X, y, sample_weight=s)
         outcome.cpu = time.process_time() - began
-    outcome.findings += checks.loud(caught)
+    outcome.findings += sorted(set(checks.loud(caught)))
     if [_bytes(X), _bytes(y), _bytes(s)] != before:
         outcome.findings.append(("input changed", ""))
     if _threads() != threads:
@@ -181,9 +181,7 @@ def _compared(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[
     return _differences(recipe, fit, twin.fit, Table.of(recipe, X, y, s))
 
 
-def _differences(
-    recipe: dict[str, Any], fit: Any, twin: Any, table: Table
-) -> list[checks.Finding]:
+def _differences(recipe: dict[str, Any], fit: Any, twin: Any, table: Table) -> list[checks.Finding]:
     """Convex problems have one optimum; others may end elsewhere, but not in anything at all."""
     if "solution_" not in vars(fit) or recipe["data"]["columns"] != "normal":
         return []

@@ -149,9 +149,7 @@ def attack(names: list[str], rounds: int, seed: int = 0) -> Counter[str]:
     command = [sys.executable, "-m", "tests.fuzz", "interrupted", str(rounds), *names]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
     found: Counter[str] = Counter()
-    child = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
-    )
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
     name = ""
     assert child.stdout is not None
     with child:

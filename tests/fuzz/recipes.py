@@ -70,7 +70,7 @@ def draw(rng: Rng) -> Recipe:
 
 
 def _data(rng: Rng) -> Recipe:
-    n, d = pick(rng, ((20, 15), (20, 8), None, None, None, None))or _sizes(rng)
+    n, d = pick(rng, ((20, 15), (20, 8), None, None, None, None)) or _sizes(rng)
     scale = 0.0
     if often(rng, 0.15):
         scale = float(rng.uniform(-150, 150))
@@ -120,7 +120,7 @@ def _row_parameters(rng: Rng, data: Recipe, target: Recipe) -> Recipe:
     }
     if often(rng, 0.5):
         params["n_features_to_select"] = _k(rng, data["d"])
-    if often(rng, 0.45):
+    if often(rng, 0.1 if "n_features_to_select" in params else 0.7):
         params["alpha"] = pick(rng, (0.0, power_of_ten(rng, -9, 1), power_of_ten(rng, -3, 0)))
     params["ridge"] = pick(rng, ("auto", "auto", 0.0, 0.0, 0.01, 1.0, power_of_ten(rng, -9, 2)))
     return params

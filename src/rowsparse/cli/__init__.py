@@ -21,8 +21,7 @@ def main() -> None:
             f"The rowsparse command needs {package}, which is not installed; "
             f"run pip install typer rich, or pip install '.[cli]' in a clone of rowsparse."
         )
-    # Ended by the system is ended like by an error: files half written are removed.
-    signal.signal(signal.SIGTERM, _end)
+    end_like_an_error()
     if "reconfigure" in dir(sys.stdout):  # a terminal that has no é shows an escape for it
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
@@ -33,8 +32,13 @@ def main() -> None:
         sys.exit(1)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+def end_like_an_error() -> None:
+    """Ended by the system, a command removes what it has half written."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def build_app() -> Any:
@@ -42,10 +46,14 @@ def build_app() -> Any:
     import typer
 
     from rowsparse.cli.application import PlainGroup, common_options
+    from rowsparse.cli.compare import compare
     from rowsparse.cli.datasets import datasets_app
     from rowsparse.cli.options import with_options
     from rowsparse.cli.path import path
+    from rowsparse.cli.report import report
     from rowsparse.cli.select import select
+    from rowsparse.cli.stability import stability
+    from rowsparse.cli.tune import tune
 
     app = typer.Typer(
         name="rowsparse",
@@ -55,7 +63,7 @@ def build_app() -> Any:
         rich_markup_mode=None,  # plain help: it reads as well in a pipe as on a terminal
     )
     app.callback()(common_options)
-    for command in (select, path):
+    for command in (select, path, compare, stability, tune, report):
         app.command(command.__name__)(with_options(command))
     app.add_typer(datasets_app, name="datasets")
     return app

@@ -6,7 +6,7 @@ import functools
 import math
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -94,14 +94,33 @@ for _filter in BY_NAME:
     )
 
 
-def build_selector(name: str, given: dict[str, Any]) -> Any:
-    """The selector of a method; ``given`` holds the options that the user typed."""
+def known_method(option: str, name: str) -> Method:
     if name not in METHODS:
         raise ValueError(
-            f"--method: expected one of {', '.join(METHODS)}, got {name!r}; "
+            f"{option}: expected one of {', '.join(METHODS)}, got {name!r}; "
             f"this version has no other.{did_you_mean(name, METHODS)}"
         )
-    method = METHODS[name]
+    return METHODS[name]
+
+
+def build_selectors(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Several methods; each takes the options it knows, and some of them must know each."""
+    methods = {name: known_method("--methods", name) for name in map(str.strip, names)}
+    for option, value in given.items():
+        if not any(option in method.options for method in methods.values()):
+            raise ValueError(
+                f"--{option.replace('_', '-')}: expected an option of some of the methods, got "
+                f"{value} for {', '.join(methods)}, which have none such; leave it out."
+            )
+    return {
+        name: method.build({o: value for o, value in given.items() if o in method.options})
+        for name, method in methods.items()
+    }
+
+
+def build_selector(name: str, given: dict[str, Any]) -> Any:
+    """The selector of a method; ``given`` holds the options that the user typed."""
+    method = known_method("--method", name)
     for option, value in given.items():
         if option not in (*method.options, "k"):
             others = [other for other, known in METHODS.items() if option in known.options]

@@ -25,6 +25,13 @@ Columns = list[str] | None
 AsJson = Annotated[bool, Option("--json", help="Print JSON for machines.")]
 Seed = Annotated[int | None, Option(help="Of everything random: same seed, same answer.")]
 Jobs = Annotated[int | None, Option(metavar="N", help="Run in so many processes.")]
+Folds = Annotated[int, Option("--cv", help="Number of folds.", min=2)]
+Scoring = Annotated[
+    str | None, Option(help="A score of scikit-learn; accuracy or r2 unless given.")
+]
+Store = Annotated[
+    Path | None, Option(metavar="FOLDER", help="Keep the result there, for 'rowsparse report'.")
+]
 Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
 
 

@@ -41,6 +41,21 @@ def check_output(option: str, path: Path, endings: Sequence[str], data: str, for
         refuse("a new file", f"{str(path)!r}, which exists", "add --force to replace it")
 
 
+def check_folder(option: str, folder: Path | None, may_hold: str | None = None) -> None:
+    """A new or empty folder, or one with the file ``may_hold``, which its owner replaces."""
+    if folder is None or not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ValueError(
+            f"{option}: expected a folder, got the file {str(folder)!r}; name another."
+        )
+    if any(folder.iterdir()) and not (may_hold and (folder / may_hold).exists()):
+        raise ValueError(
+            f"{option}: expected a new folder, got {str(folder)!r}, which has files in it; name "
+            f"another, or add --force to replace a result."
+        )
+
+
 def write_whole(path: Path, write: Callable[[IO[str]], object]) -> None:
     """Whole or not at all: a reader sees the old file or the new one, never half of one."""
     _remove_abandoned(path)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from typer import Option
 
-from rowsparse.cli.methods import METHODS, build_selector
+from rowsparse.cli.fit import FitOfSteps
+from rowsparse.cli.methods import build_selector, known_method
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
 from rowsparse.cli.output import write_csv
 from rowsparse.cli.select import complete
 from rowsparse.cli.terminal import (
+    finite,
     plain_table,
     print_json,
     said_plainly,
@@ -45,11 +46,17 @@ def path(
 ) -> None:
     """Follow the solutions along falling alpha, or along numbers of features.
 
-    Prints for every step how many features there are, how much of the target they explain, and
-    which came in.
+    Prints for every step how many features there are, how well they fit the data itself (not new
+    data: that is what tune is for), and which came in.
     """
     with said_plainly():
         output.check(data.data)
+        known = known_method("--method", method)
+        if "alpha" not in known.options and method != "topk":
+            raise ValueError(
+                f"--method: expected a method that has a path, got {method!r}; "
+                f"such are l2p, lpinf and topk."
+            )
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)
         dataset = data.load()
@@ -58,18 +65,18 @@ def path(
             working(f"Following a path through {dataset.n_features} features"),
         ):
             complete(selector, method, 1, problem.task, dataset)
-            if METHODS[method].default_k is not None and ks is None:
+            if known.default_k is not None and ks is None:
                 ks = [n for n in (1, 2, 5, 10, 20, 50) if n <= dataset.n_features]
             followed = selection_path(
                 selector, dataset.X, dataset.y, ks=ks, n_alphas=n_alphas, alpha_min_ratio=smallest
             )
-        steps = _steps(dataset, followed)
+        steps = _steps(dataset, selector, followed)
         if output.as_json:
             print_json({"dataset": dataset.name, "method": method, "steps": steps, "notes": notes})
         else:
             _show(steps)
         if output.out is not None:
-            rows = [[*list(step.values())[:4], " ".join(step["entered"])] for step in steps]
+            rows = [[*list(step.values())[:-1], "; ".join(step["entered"])] for step in steps]
             show_notes(write_csv(output.out, list(steps[0]), rows))
             say(f"Wrote {len(steps)} steps to {output.out}.")
         output.write_report(followed, dataset)
@@ -89,34 +96,31 @@ def whole_numbers(option: str, text: str) -> list[int]:
     return numbers
 
 
-def _steps(dataset: Dataset, followed: Path) -> list[dict[str, Any]]:
+def _steps(dataset: Dataset, selector: Any, followed: Path) -> list[dict[str, Any]]:
+    """One record per solution; the fit is that to the data it was made from."""
+    fit = FitOfSteps(dataset, selector)
     seen: set[int] = set()
     steps = []
-    null = followed.solutions[0].objective
     for alpha, solution in zip(followed.alphas, followed.solutions, strict=True):
         rows = solution.rows.tolist()
-        new = [dataset.feature_names[j] for j in rows if j not in seen]
-        seen.update(rows)
         steps.append(
             {
-                "alpha": float(alpha) if np.isfinite(alpha) else None,
+                "alpha": finite(alpha),
                 "features": len(rows),
-                "objective": float(solution.objective),
-                "status": str(solution.status),
-                "entered": new,
+                "objective": finite(solution.objective),
+                fit.name: finite(fit.of(solution)),
+                "entered": [dataset.feature_names[j] for j in rows if j not in seen],
             }
         )
-    del null
+        seen.update(rows)
     return steps
 
 
 def _show(steps: Sequence[dict[str, Any]]) -> None:
     rows = []
     for step in steps:
-        names = ", ".join(step["entered"][:MOST_NAMES])
-        more = len(step["entered"]) - MOST_NAMES
-        alpha = "" if step["alpha"] is None else f"{step['alpha']:.4g}"
-        names += f" and {more} more" if more > 0 else ""
-        rows.append([alpha, step["features"], f"{step['objective']:.6g}", names])
-    columns = ("alpha", "features", "objective", "entered")
-    terminal().print(plain_table(columns, rows, words=("entered",)))
+        *numbers, entered = step.values()
+        more = len(entered) - MOST_NAMES
+        names = ", ".join(entered[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        rows.append([*("" if n is None else f"{n:.4g}" for n in numbers), names])
+    terminal().print(plain_table(list(steps[0]), rows, words=("entered",)))

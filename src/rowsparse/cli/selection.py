@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowsparse.cli.terminal import PIPE_WIDTH, plain, plain_table, terminal
+from rowsparse.cli.terminal import PIPE_WIDTH, finite, plain, plain_table, terminal
 from rowsparse.datasets import Dataset
 from rowsparse.results import Solution
 
@@ -149,16 +149,16 @@ def as_record(selection: Selection) -> dict[str, Any]:
         "n_samples": selection.dataset.n_samples,
         "n_features": selection.dataset.n_features,
         "method": selection.method,
-        **{name: _finite(value) for name, value in selection.settings.items()},
+        **{name: finite(value) for name, value in selection.settings.items()},
         "seconds": selection.seconds,
     }
     solution = selection.solution
     if solution is not None:
         record |= {
-            "objective": _finite(solution.objective),
-            "violation": _finite(solution.violation),
-            "gap": _finite(solution.gap),
-            "lower_bound": _finite(solution.lower_bound),
+            "objective": finite(solution.objective),
+            "violation": finite(solution.violation),
+            "gap": finite(solution.gap),
+            "lower_bound": finite(solution.lower_bound),
             "proof": solution.proof,
             "n_iter": int(solution.n_iter),
             "status": solution.status,
@@ -166,8 +166,3 @@ def as_record(selection: Selection) -> dict[str, Any]:
         }
     features = [asdict(feature) for feature in selection.features]
     return {**record, "outputs": selection.outputs, "features": features}
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON knows no infinity and no NaN."""
-    return float(value) if value is not None and np.isfinite(value) else None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -109,6 +110,13 @@ def working(sentence: str) -> Iterator[None]:
     console = messages()
     with console.status(Text(plain(sentence))) if console.is_terminal else nullcontext():
         yield
+
+
+def finite(value: Any) -> Any:
+    """JSON knows no infinity and no NaN, and nothing of NumPy's numbers."""
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def print_json(value: Any) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,7 @@ CLASSES = {
     13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
 IMAGINARY = 0x0800  # a flag of the class
+Order = Literal["<", ">"]
 BEGINNING = 512  # bytes of a matrix in which its name stands; names have at most 63
 
 
@@ -44,7 +45,7 @@ class Element:
 
     kind: int
     content: memoryview
-    order: str  # "<" or ">"
+    order: Order
 
     def values(self) -> np.ndarray:
         kind = np.dtype(STORED[self.kind]).newbyteorder(self.order)
@@ -61,7 +62,8 @@ def matlab_arrays(path: Path) -> dict[str, Callable[[], Any]]:
             f"{path}: expected a MATLAB file up to version 7, got one of version 7.3; save it with "
             f"save('name.mat', ..., '-v7')."
         )
-    order = {b"IM": "<", b"MI": ">"}[content[HEADER - 2 : HEADER]]
+    orders: dict[bytes, Order] = {b"IM": "<", b"MI": ">"}
+    order = orders[content[HEADER - 2 : HEADER]]
     found: dict[str, Callable[[], Any]] = {}
     for element in _elements(memoryview(content)[HEADER:], order):
         whole = partial(_matrix, path, element)
@@ -74,7 +76,7 @@ def matlab_arrays(path: Path) -> dict[str, Callable[[], Any]]:
     return found
 
 
-def _elements(content: memoryview, order: str, cut: bool = False) -> Iterator[Element]:
+def _elements(content: memoryview, order: Order, cut: bool = False) -> Iterator[Element]:
     """One after the other; ``cut``: the last one may be a beginning."""
     at = 0
     while at + 8 <= len(content):

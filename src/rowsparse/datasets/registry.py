@@ -97,11 +97,11 @@ def describe(dataset: Dataset) -> str:
     return f"{dataset.y.shape[1]} {'labels' if target.kind == 'multilabel' else 'outputs'}"
 
 
-def target_of(dataset: Dataset) -> Target:
+def target_of(dataset: Dataset, task: str = "auto") -> Target:
     """The target as a selector reads it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it reads whole numbers as numbers
-        return as_target(dataset.y, dataset.task)
+        return as_target(dataset.y, dataset.task if task == "auto" else task)
 
 
 def about(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import stat
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +47,9 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
     are all the same thing. The system's own errors (no permission, and the like) stay.
     """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an error follows, or the data is there
+            yield
     except (DatasetError, MemoryError, ImportError):
         raise
     except Exception as error:

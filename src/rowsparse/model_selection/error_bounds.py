@@ -28,12 +28,13 @@ ROUNDING = 1e-9  # shares are multiples of 1/(2B): a threshold this much above o
 
 
 def pfer_bound(threshold: float, q: int, d: int, n_pairs: int, bound: str) -> float:
-    """The bound at a threshold above 1/2 for q of d columns; never more than q."""
+    """The bound at a threshold above 1/2 for q of d columns."""
     worst = worst_case(threshold, q, d)
     if bound == "worst-case":
         return worst
     share = q / d
-    t = np.ceil(2 * n_pairs * threshold - ROUNDING) / (2 * n_pairs)  # what shares can reach
+    # the smallest share that can occur
+    t = float(np.ceil(2 * n_pairs * threshold - ROUNDING)) / (2 * n_pairs)
     if bound == "unimodal":
         return min(worst, d * unimodal_tail(share**2, t, n_pairs))
     both = concave_tail(share**2, 2 * t - 1, n_pairs, -0.5)

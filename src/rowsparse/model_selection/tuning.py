@@ -132,6 +132,14 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self._fit_best(X, y, table, given, combos)
         self._set_result(found.scores)
         progress.end()
+        if not self.support_.any():
+            warnings.warn(
+                f"The choice by rule={self.rule!r} is the empty model: no selection is better than "
+                "none beyond what the folds can tell. Use rule='best', more samples, or take it "
+                "as the answer.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -142,14 +150,6 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self.best_index_ = chosen(self.rule, self.cv_results_, scores)
         self.best_params_ = dict(self.cv_results_["params"][self.best_index_])
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        if self.cv_results_["mean_n_features"][self.best_index_] == 0:
-            warnings.warn(
-                f"The choice by rule={self.rule!r} is the empty model: no selection is better than "
-                "none beyond what the folds can tell. Use rule='best', more samples, or take it "
-                "as the answer.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _fit_best(
         self, X: Any, y: Any, table: Table, given: dict[str, Any], combos: list[Combination]

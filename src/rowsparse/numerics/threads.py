@@ -96,7 +96,7 @@ def _take_control() -> None:
 _limit = _BlasLimit()
 
 
-class one_blas_thread(AbstractContextManager[None]):  # noqa: N801, used as a function is
+class one_blas_thread(AbstractContextManager[None]):
     """Limit BLAS to one thread inside the block, for as long as any caller is inside one.
 
     Not a generator: an interrupt could end that between the limit and the block. Python itself

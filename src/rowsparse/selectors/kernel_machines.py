@@ -133,6 +133,11 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
             self._gamma = kernel_width(self.gamma, X_used, counts)
         design, points = self._design(X_used, rows, weights)
         factors = np.where(design.constant_columns(), np.inf, 1.0)
+        if np.isinf(factors).all():
+            raise ValueError(
+                "Expected points that the kernel tells apart, got a kernel whose columns are all "
+                "constant; scale X or choose another kernel or gamma."
+            )
         loss, C = self._loss(weights)
         problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
         k = None
@@ -196,7 +201,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
-            self.intercept_ = majority(target, problem.weights)
+            self.intercept_ = b + majority(target, problem.weights)
             warnings.warn(
                 "No support vector is left: the penalty outweighs the errors. All samples are "
                 f"given the majority class; {self._what_to_change()}.",
