@@ -66,11 +66,6 @@ class Tree:
         """What is proved: no k columns have a lower value."""
         return min(self.heap[0].bound, self.value) if self.heap else self.value
 
-    @property
-    def open_columns(self) -> int:
-        """The columns that may still be in the best support, as far as the root says."""
-        return int(np.sum(~self.heap[0].choice.closed)) if self.heap else 0
-
     def root(self) -> None:
         """The relaxation of all columns, which screens them."""
         columns = self.columns
