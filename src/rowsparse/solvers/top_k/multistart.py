@@ -151,10 +151,10 @@ class Job:
     def _bound_with_ridge(self) -> Bound | None:
         """From the relaxation; squared loss sharpens it by branch and bound, if time is given."""
         problem = self.problem
-        if not problem.loss.convex or not self.search.k or self.deadline.passed():
+        if not problem.loss.convex or not self.support.size or self.deadline.passed():
             return None
         if not problem.loss.quadratic:
-            value = robust_bound(problem, self.support, self.objective)
+            value = robust_bound(problem, self.support, self.search.k, self.objective)
             return Bound(value, "a convex relaxation")
         per_value = 2 * len(problem.Y)
         tree = Tree(
