@@ -109,7 +109,8 @@ class Job:
 
     def polish(self, start: Start) -> None:
         """Polish what a start found, or only measure it; a path hands over its neighbours."""
-        if not self.polishes:
+        late = self.deadline.passed() and len(start.support) <= self.search.k
+        if not self.polishes or late:
             value = self.search.value(start.support)
             self._add(start.name, start.support, value, swap_optimal=False)
             return
@@ -127,6 +128,8 @@ class Job:
 
     def prove(self) -> None:
         """A lower bound, where one is cheap; enumeration may also find something better."""
+        if self.deadline.passed():
+            return
         ridge = self.problem.ridge
         found = None
         if self.problem.loss.quadratic or not ridge:

@@ -141,7 +141,7 @@ class SquaredSearch(SupportSearch):
         self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
     ) -> Found:
         support, value = found
-        for _ in range(rounds):
+        for _ in range(rounds if len(support) > 1 else 0):  # one row: every swap has been scored
             trial = support
             for ridge in RIDGES:
                 trial = self.pool.kicked(trial, self.k, ridge, kicks or self._kicks(rounds), rng)

@@ -78,7 +78,7 @@ class RobustSearch(SupportSearch):
         best = found
         seen = {tuple(found[0].tolist())}  # kicks often lead back to where others have been
         for _ in range(rounds * (self._kicks(rounds) if kicks is None else kicks)):
-            if self.out_of_time():
+            if self.out_of_time() or len(best[0]) < 2:
                 break
             found = self._settled(self._kick(best[0], rng))
             key = tuple(found[0].tolist())
