@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import fields, is_dataclass
 from typing import Any, Self
 
@@ -36,6 +37,16 @@ class ByValue:
 
     def __eq__(self, other: object) -> bool:
         return same_values(self, other)
+
+
+class ShownInNotebooks:
+    """Gives a result figures in the cell of a notebook; the layer of reports draws them."""
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return str(importlib.import_module("rowsparse.report.notebook").fragment(self))
+        except ImportError:  # without Jinja2 (extra "report") the cell shows the text
+            return None
 
 
 def same_values(a: Any, b: Any) -> bool:

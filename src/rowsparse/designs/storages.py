@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from ..numerics.cached import cached_property
 from ..numerics.compiling import numba_is_there
 from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows

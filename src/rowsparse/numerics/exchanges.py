@@ -4,177 +4,282 @@ With G = X'X, B = Y'X, the members S and A = (G_SS)**-1, everything that a chang
 
     M = A G_S,    W = A X_S'Y,    C = Y'X - W'G_S = R'X,    D_j = |x_j|**2 - |part of x_j in S|**2.
 
-Swapping member i for column j, with t = M_ij / sqrt(A_ii) and b = W_i / sqrt(A_ii), takes
+Swapping member i for column j takes from ``|R|**2``
 
-    (|c_j|**2 - D_j |b|**2 + 2 t c_j'b) / (D_j + t**2)
+    (A_ii |c_j|**2 - D_j |W_i|**2 + 2 M_ij W_i c_j) / (A_ii D_j + M_ij**2).
 
-from ``|R|**2``. Products lose half of the digits: what is found is to be fitted anew.
+Products lose half of the digits: what is found is to be fitted anew.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .compiling import LazyKernel
+from .compiling import REORDERED, LazyKernel
 
-MOST_SWAPS = 1000  # more than any support of the benchmarks has needed, by far
+IMPROVES = 1e-9  # relative decrease of a value that counts: far above rounding, far below any use
+ROUNDING = 1e-14  # of |Y|**2 in a value
+MOST_SWAPS = 1000  # in a row: rounding may let equal columns swap for ever
+# Visits of a member and a column in one call, some seconds: callers look at the clock in between.
+VISITS = 5e8
+
+
+class State(NamedTuple):
+    """What is kept of the members; the loops change it in place."""
+
+    S: np.ndarray  # the members' columns
+    inner: np.ndarray  # A and W side by side: a row for each member
+    outer: np.ndarray  # M above C: a row for each member, then for each output
+    D: np.ndarray
+    squares: np.ndarray  # |c_j|**2
+
+
+class Task(NamedTuple):
+    """What the loops read."""
+
+    X: np.ndarray  # the columns, one in each row
+    G: np.ndarray  # empty: a product is made when it is needed
+    B: np.ndarray
+    least: np.ndarray
+    ridge: float
+    total: float
+    most: int  # swaps
+
+
+class Kicks(NamedTuple):
+    """Exchanges of several members by chance, one row for each kick."""
+
+    leaving: np.ndarray  # places of those that leave, as shares of all members; negative: no more
+    ranks: np.ndarray  # for each that enters: how many columns of larger gain are passed over
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, n_kicks: int, k: int, n_ranks: int = 4) -> Kicks:
+        """Two to six of k members leave, and one of the few columns that gain most enters."""
+        leaving = rng.random((n_kicks, 6))
+        n_leaving = rng.integers(min(2, k), min(6, k) + 1, n_kicks)
+        leaving[np.arange(6) >= n_leaving[:, None]] = -1.0
+        return cls(leaving, rng.integers(n_ranks, size=(n_kicks, k)))
 
 
 def exchanged(
+    X: np.ndarray,
     G: np.ndarray,
     B: np.ndarray,
+    squares: np.ndarray,
     least: np.ndarray,
     members: np.ndarray,
     ranks: np.ndarray,
-    enough: tuple[float, float],
+    kicks: Kicks,
+    ridge: float,
+    total: float,
 ) -> np.ndarray:
-    """``len(ranks)`` members from which no swap gains, in no order.
+    """``len(ranks)`` members from which no swap gains, in no order: the best that kicks lead to.
 
-    Of too many the weakest leave. The i-th place is filled, if it is empty, with the column of the
-    ``ranks[i]``-th largest gain (0: the largest). Columns enter whose D is above ``least``. Gains
-    count from ``enough[0]`` times the value; ``enough[1]`` is ``|Y|**2``.
+    The columns are the rows of X, or G holds their products (and room for more). A ridge is added
+    to their squares, and columns enter whose D is above ``least``. Of too many members the weakest
+    leave; the i-th place is filled, if it is empty, with the column of the ``ranks[i]``-th largest
+    gain (0: the largest). ``total`` is ``|Y|**2``.
     """
     room = max(len(ranks), len(members)) + 1
-    S = np.zeros(room, np.int64)
-    A = np.zeros((room, room))
-    M = np.zeros((room, len(G)))
-    W = np.zeros((room, len(B)))
-    C = B.copy()
-    D = G.diagonal().copy()
-    inverse = _regular_inverse(G, least, members)
-    if inverse is not None:
-        m = len(members)
-        own = G[members]
-        S[:m] = members
-        A[:m, :m] = inverse
-        np.matmul(inverse, own, out=M[:m])
-        np.matmul(inverse, B[:, members].T, out=W[:m])
-        C -= W[:m].T @ own
-        D -= np.einsum("ij,ij->j", M[:m], own)
-        members = members[:0]
-    return _EXCHANGE(G, B, least, members, ranks, *enough, S, A, M, W, C, D)
+    state = State(
+        np.zeros(room, np.int64),
+        np.zeros((room, room + len(B))),
+        np.vstack([np.zeros((room, len(squares))), B]),
+        squares + ridge,
+        np.einsum("ij,ij->j", B, B),
+    )
+    most = min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1)))
+    task = Task(X, G, B, least, float(ridge), float(total), most)
+    return _SEARCH(task, state, members, ranks, kicks)
 
 
-def _regular_inverse(G: np.ndarray, least: np.ndarray, members: np.ndarray) -> np.ndarray | None:
-    """Of the members' products; None if they are none or some nearly depend on others."""
-    if not len(members):
-        return None
-    own = G[np.ix_(members, members)]
-    try:
-        pivots = np.linalg.cholesky(own).diagonal()
-    except np.linalg.LinAlgError:
-        return None
-    return np.linalg.inv(own) if np.all(pivots**2 > least[members]) else None
-
-
-def _exchange(G, B, least, members, ranks, relative, total, S, A, M, W, C, D):
-    k = len(ranks)
+def _search(task, state, members, ranks, kicks):
     m = 0
-    while m < len(A) and A[m, m] > 0:  # so many were members from the beginning
-        m += 1
     for j in members:
-        if D[j] > least[j]:
-            m = _enter(G, S, A, M, W, C, D, m, j)
-    while m > k:
-        strengths = np.empty(m)
-        for i in range(m):
-            strengths[i] = np.sum(W[i] * W[i]) / A[i, i]
-        m = _leave(S, A, M, W, C, D, m, np.argmin(strengths))
-    while m < k:
-        j = _entering(C, D, least, ranks[m])
-        if j < 0:
-            return S[:m].copy()
-        m = _enter(G, S, A, M, W, C, D, m, j)
-    for _ in range(MOST_SWAPS):
-        i, j, gain = _best_swap(A, M, W, C, D, least, m)
-        value = total
+        if state.D[j] > task.least[j]:
+            m = _enter(task, state, m, j)
+    while m > len(ranks):
+        m = _leave(state, m, _weakest(state, m))
+    m = _fill(task, state, m, ranks)
+    best, m = _descend(task, state, m)
+    kept = State(
+        state.S.copy(),
+        state.inner.copy(),
+        state.outer.copy(),
+        state.D.copy(),
+        state.squares.copy(),
+    )
+    kept_m = m
+    for t in range(len(kicks.leaving)):
+        for place in kicks.leaving[t]:
+            if place >= 0.0 and m > 0:
+                m = _leave(state, m, int(place * m))
+        m = _fill(task, state, m, kicks.ranks[t])
+        value, m = _descend(task, state, m)
+        if value < best * (1.0 - IMPROVES):
+            best = value
+            kept_m = m
+            _copy(state, kept)
+        else:
+            m = kept_m
+            _copy(kept, state)
+    return kept.S[:kept_m].copy()
+
+
+def _copy(source, target):
+    target.S[:] = source.S
+    target.inner[:] = source.inner
+    target.outer[:] = source.outer
+    target.D[:] = source.D
+    target.squares[:] = source.squares
+
+
+def _descend(task, state, m):
+    room = len(state.S)
+    value = task.total
+    for _ in range(task.most):
+        value = task.total
         for s in range(m):
-            value -= np.sum(W[s] * B[:, S[s]])
-        if not gain > relative * value + 1e-14 * total:
+            for q in range(len(task.B)):
+                value -= state.inner[s, room + q] * task.B[q, state.S[s]]
+        i, j, gain = _best_swap(task, state, m)
+        if i < 0 or not gain > IMPROVES * value + ROUNDING * task.total:
             break
-        m = _leave(S, A, M, W, C, D, m, i)
-        m = _enter(G, S, A, M, W, C, D, m, j)
-    return S[:m].copy()
+        m = _leave(state, m, i)
+        m = _enter(task, state, m, j)
+    return value, m
 
 
-def _enter(G, S, A, M, W, C, D, m, j):
-    v = M[:m, j].copy()
-    d = D[j]
-    row = G[j].copy()
+def _fill(task, state, m, ranks):
+    while m < len(ranks):
+        j = _entering(task, state, ranks[m])
+        if j < 0:
+            break
+        m = _enter(task, state, m, j)
+    return m
+
+
+def _weakest(state, m):
+    room = len(state.S)
+    strengths = np.empty(m)
     for s in range(m):
-        row -= v[s] * G[S[s]]
-    row /= d
-    c = C[:, j].copy()
+        strengths[s] = np.sum(state.inner[s, room:] ** 2) / state.inner[s, s]
+    return np.argmin(strengths)
+
+
+def _entering(task, state, rank):
+    """The column of the rank-th largest gain, or of the last there is; -1 if none may enter."""
+    columns = np.full(rank + 1, -1)
+    gains = np.full(rank + 1, -1.0)
+    for j in range(len(task.least)):
+        if state.D[j] > task.least[j]:
+            gain = state.squares[j] / state.D[j]
+            r = rank + 1
+            while r > 0 and gain > gains[r - 1]:
+                r -= 1
+            for later in range(rank, r, -1):
+                gains[later] = gains[later - 1]
+                columns[later] = columns[later - 1]
+            if r <= rank:
+                gains[r] = gain
+                columns[r] = j
+    while rank > 0 and columns[rank] < 0:
+        rank -= 1
+    return columns[rank]
+
+
+def _enter(task, state, m, j):
+    room = len(state.S)
+    d = state.D[j]
+    own_products = task.G[j] if len(task.G) else np.dot(task.X, task.X[j])
+    row = state.outer[m]
+    for a in range(len(row)):
+        row[a] = own_products[a]
+    row[j] += task.ridge
     for s in range(m):
-        M[s] -= v[s] * row
-        W[s] -= v[s] * c / d
-        A[s, :m] += v[s] * v / d
-        A[s, m] = -v[s] / d
-        A[m, s] = -v[s] / d
-    A[m, m] = 1.0 / d
-    M[m] = row
-    W[m] = c / d
-    S[m] = j
-    for a in range(len(C)):
-        C[a] -= c[a] * row
-    D -= d * row * row
+        _subtract(row, own_products[state.S[s]], state.outer[s])
+    for a in range(len(row)):
+        row[a] /= d
+        state.D[a] -= d * row[a] * row[a]
+    state.D[j] = 0.0
+    own = np.zeros(state.inner.shape[1])  # the new member's row of A and W, times -d
+    for s in range(m):
+        own[s] = state.outer[s, j]
+        _subtract(state.outer[s], own[s], row)
+    own[m] = -1.0
+    for q in range(room, len(own)):
+        own[q] = -state.outer[q, j]
+        _subtract(state.outer[q], -own[q], row)
+    state.inner[m] = 0.0
+    for s in range(m + 1):
+        _subtract(state.inner[s], -own[s] / d, own)
+    state.S[m] = j
+    _square(state)
     return m + 1
 
 
-def _leave(S, A, M, W, C, D, m, i):
-    a = A[:m, i].copy()
-    row = M[i].copy()
-    w = W[i].copy()
+def _leave(state, m, i):
+    room = len(state.S)
+    own = state.inner[i].copy()
+    row = state.outer[i].copy()
+    a = own[i]
     for s in range(m):
-        share = a[s] / a[i]
-        M[s] -= share * row
-        W[s] -= share * w
-        A[s, :m] -= share * a
-    for c in range(len(C)):
-        C[c] += w[c] / a[i] * row
-    D += row * row / a[i]
+        share = own[s] / a
+        _subtract(state.outer[s], share, row)
+        _subtract(state.inner[s], share, own)
+    for q in range(room, len(own)):
+        _subtract(state.outer[q], -own[q] / a, row)
+    for b in range(len(row)):
+        state.D[b] += row[b] * row[b] / a
     last = m - 1
-    S[i] = S[last]
-    M[i] = M[last]
-    W[i] = W[last]
-    A[i, :m] = A[last, :m]
-    A[:m, i] = A[:m, last]
+    state.S[i] = state.S[last]
+    state.outer[i] = state.outer[last]
+    state.inner[i] = state.inner[last]
+    state.inner[:last, i] = state.inner[:last, last]
+    state.inner[:last, last] = 0.0
+    _square(state)
     return last
 
 
-def _entering(C, D, least, rank):
-    gains = np.where(D > least, np.sum(C * C, axis=0) / np.maximum(D, 1e-300), -1.0)
-    found = -1
-    for _ in range(rank + 1):
-        j = np.argmax(gains)
-        if gains[j] < 0:
-            return found
-        found = int(j)
-        gains[j] = -1.0
-    return found
+def _subtract(x, scale, y):
+    for a in range(len(x)):
+        x[a] -= scale * y[a]
 
 
-def _best_swap(A, M, W, C, D, least, m):
-    squares = np.sum(C * C, axis=0)
-    entering = 0
-    leaving = 0
-    most = -np.inf
+def _square(state):
+    state.squares[:] = 0.0
+    for q in range(len(state.S), len(state.outer)):
+        row = state.outer[q]
+        for a in range(len(row)):
+            state.squares[a] += row[a] * row[a]
+
+
+def _best_swap(task, state, m):
+    """Who leaves, who enters and the gain; comparing products of the fractions spares divisions."""
+    room = len(state.S)
+    D = state.D
+    leaving = -1
+    entering = -1
+    most = 0.0
+    along = np.empty(len(D))  # W_i c_j
     for i in range(m):
-        scale = 1.0 / np.sqrt(A[i, i])
-        b = W[i] * scale
-        t = M[i] * scale
-        T = D + t * t
-        gains = np.zeros(len(D))
-        for a in range(len(C)):
-            gains += b[a] * C[a]
-        gains = (squares - D * np.sum(b * b) + 2.0 * t * gains) / np.maximum(T, 1e-300)
-        gains = np.where(T > least, gains, -np.inf)
-        j = np.argmax(gains)
-        if gains[j] > most:
-            most = gains[j]
-            entering = int(j)
-            leaving = i
+        a = state.inner[i, i]
+        w = state.inner[i, room:]
+        length = np.sum(w * w)
+        along[:] = 0.0
+        for q in range(len(w)):
+            _subtract(along, -w[q], state.outer[room + q])
+        M = state.outer[i]
+        for j in range(len(D)):
+            rest = a * D[j] + M[j] * M[j]
+            gain = a * state.squares[j] - D[j] * length + 2.0 * M[j] * along[j]
+            if gain > most * rest and rest > a * task.least[j]:
+                most = gain / rest
+                leaving = i
+                entering = j
     return leaving, entering, most
 
 
-_EXCHANGE = LazyKernel(_exchange)
+_SEARCH = LazyKernel(_search, REORDERED)

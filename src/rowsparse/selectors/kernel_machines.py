@@ -110,6 +110,15 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no classifier is left fitted in part
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y = self._validated(X, as_labels(y))
         given = check_sample_weight(sample_weight, X.shape[0])
         counts = np.ones(X.shape[0]) if given is None else given
@@ -124,17 +133,21 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
             self._gamma = kernel_width(self.gamma, X_used, counts)
         design, points = self._design(X_used, rows, weights)
         factors = np.where(design.constant_columns(), np.inf, 1.0)
+        if np.isinf(factors).all():
+            raise ValueError(
+                "Expected points that the kernel tells apart, got a kernel whose columns are all "
+                "constant; scale X or choose another kernel or gamma."
+            )
         loss, C = self._loss(weights)
         problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
         k = None
         if self.n_vectors_to_select is not None:
             k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
-            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points", 3)
+            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points", 4)
         solver = self.solver if isinstance(self.solver, Solver) else self._automatic()
         solution, _ = solved(problem, solver, k, thorough=False)
-        say_how_it_ended(solution, stacklevel=3)
+        say_how_it_ended(solution)
         self._set_fitted(X_used, rows, points, target, problem, solution, design.means_)
-        return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validated(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -188,12 +201,12 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
-            self.intercept_ = majority(target, problem.weights)
+            self.intercept_ = b + majority(target, problem.weights)
             warnings.warn(
                 "No support vector is left: the penalty outweighs the errors. All samples are "
                 f"given the majority class; {self._what_to_change()}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _coefficients(

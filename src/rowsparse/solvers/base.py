@@ -189,7 +189,8 @@ def refuse_unsupported(solver: Solver, problem: Problem) -> None:
     """Raise with the reason if the solver cannot solve the problem."""
     reason = solver.supports(problem)
     if reason is not None:
-        raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
+        name = type(solver).__name__
+        raise ValueError(f"Expected another solver: {name} cannot solve this problem: {reason}")
 
 
 def certified(

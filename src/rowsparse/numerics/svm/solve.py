@@ -30,6 +30,10 @@ MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 TALL = 4  # samples per column up to which pairs are tried before an interior point through B
 GROWTH = 4  # of the samples in doubt where they were too few, and of those that a sample stands for
 
+HARDEST = 1e10  # cost of a unit error times |b_i|**2: as far from rounding as from |u|**2 = 1
+NOTHING = 1e-9  # of the value at u = v = 0: separable samples may cost nothing at all
+DEPENDENT = 1e-7  # of the largest singular value of free columns; less is rounding
+
 LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -53,6 +57,14 @@ class Machine:
         """K s."""
         return self.matrix @ (s if self.is_gram else self.scale**2 * (self.matrix.T @ s))
 
+    def with_costs_in_reach(self) -> Machine:
+        """The same with costs that leave digits for |u|**2: beyond ``HARDEST`` it is nothing beside
+        any error, but the multipliers, of the size of c, cancel to no digit of u."""
+        of_rows = np.einsum("ij,ij->i", self.matrix, self.matrix * self.scale**2)
+        squares = self.matrix.diagonal() if self.is_gram else of_rows
+        excess = float(self.c.max() * squares.max(initial=0.0)) / HARDEST
+        return self if excess <= 1 else replace(self, c=self.c / excess)
+
     def among(self, some: np.ndarray) -> np.ndarray:
         """K of some samples."""
         rows = self.matrix[some]
@@ -66,16 +78,15 @@ class Machine:
         return self.y * (z + self.F @ v)
 
     def gap(self, a: np.ndarray, v: np.ndarray, margins: np.ndarray) -> float:
-        """Duality gap plus what a lies outside its box, as a fraction of the size.
-
-        ``F'(y a) = -h`` makes ``a'margins + h'v`` the squared norm |u|**2.
-        """
+        """Duality gap plus what a lacks of being feasible, as a fraction of the size."""
         linear = float(np.sum(self.balance * v))
-        squared = float(a @ margins) + linear
+        unbalanced = self.F.T @ (self.y * a) + self.balance
+        squared = float(a @ margins) + linear - float(unbalanced @ v)
         primal = squared / 2 - linear + float(self.c @ np.maximum(self.target - margins, 0.0))
         apart = abs(primal - float(np.sum(a * self.target)) + squared / 2)
         outside = float(np.maximum(np.maximum(-a, a - self.c), 0.0).sum())
-        return (apart + outside) / (self.size or max(abs(primal), 1e-300))
+        outside += float(np.abs(unbalanced) @ (1 + np.abs(v)))
+        return (apart + outside) / (self.size or max(abs(primal), NOTHING * self.c.sum()))
 
     def best_offset(self, z: np.ndarray) -> float:
         """The best bias at ``z = K (y a)``, where it is the only free column."""
@@ -87,8 +98,9 @@ class Machine:
         matrix = self.matrix if self.is_gram else self.matrix * self.scale
         target = np.broadcast_to(self.target, n).astype(float)
         balance = np.broadcast_to(self.balance, f).astype(float)
+        least = NOTHING * self.c.sum()
         return solved(
-            matrix, self.is_gram, self.F, self.y, self.c, tol, target, balance, self.size, near
+            matrix, self.is_gram, self.F, self.y, self.c, tol, target, balance, self.size, least, near
         )
 
     def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
@@ -110,6 +122,25 @@ class Machine:
         )
 
 
+def independent_columns(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Free columns F for the bias and for columns that may depend on each other or outnumber the
+    samples, and T such that the coefficients v of F are ``T v`` of the ones and the columns.
+
+    Dependent columns would make every system singular. F is orthogonal, with the ones in front.
+    """
+    n = len(columns)
+    means = columns.mean(axis=0)
+    centred = columns - means
+    sizes = np.sqrt(np.einsum("ij,ij->j", centred, centred) / n)
+    sizes[sizes == 0] = np.inf  # a constant column can do nothing
+    left, values, right = np.linalg.svd(centred / sizes, full_matrices=False)
+    used = values > DEPENDENT * values.max(initial=0.0)
+    T = np.sqrt(n) * (right[used] / values[used, None] / sizes).T
+    F = np.hstack([np.ones((n, 1)), np.sqrt(n) * left[:, used]])
+    bias = np.append(1.0, -means @ T)
+    return F, np.vstack([bias, np.hstack([np.zeros((len(T), 1)), T])])
+
+
 def way_for(n: int, m: int, n_free: int = 1) -> str:
     """The fastest way for n samples, m penalised columns and the free ones (the bias is one):
     "pairs" and "samples" go through K, "features" through B and in time linear in n."""
@@ -124,18 +155,19 @@ def solve_machine(
     near: np.ndarray | None = None,
     exact: bool = True,
     guess: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Multipliers of the samples and coefficients of the free columns.
+) -> Multipliers:
+    """Multipliers of the samples, coefficients of the free columns, and the gap.
 
     From the multipliers ``near`` of a similar machine, pair by pair, or by reading off them which
     are 0, c or between; where that does not end, by an interior point, refined in the same way.
     Many samples are first divided into those in doubt and the others, by a ``guess`` at ``B u``.
     Without ``exact`` pairs and the way "features" end where good machines can be told from bad.
     """
+    machine = machine.with_costs_in_reach()
     if near is not None and exact and not machine.is_gram:
         found = refined(machine, near, 1e-8, thorough=False)
         if found.gap <= EXACT:
-            return found.a, found.v
+            return found
     if way == "features" and machine.F.shape[1] == 1:
         return _by_doubt(machine, guess, exact)
     return _at_once(machine, way, near, exact)
@@ -143,26 +175,25 @@ def solve_machine(
 
 def _at_once(
     machine: Machine, way: str, near: np.ndarray | None, exact: bool
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Multipliers:
     """All samples in one problem."""
     if way == "pairs":
         enough = EXACT if exact else ROUGH
         near, bias, apart = _by_pairs(machine, near, enough)
         if apart <= enough:
-            return near, np.array([bias])
+            return Multipliers(near, np.array([bias]), apart)
     if near is not None:
         found = refined(machine, near, 1e-8, thorough=way == "pairs")
         if found.gap <= EXACT:
-            return found.a, found.v
+            return found
     if not exact and not machine.is_gram:
-        rough = machine.interior_point(ROUGH, near)
-        return rough.a, rough.v
+        return machine.interior_point(ROUGH, near)
     rough = machine.interior_point(near=near)
     best = min(rough, refined(machine, rough.a, 1e-5), key=lambda found: found.gap)
     if best.gap > EXACT and machine.F.shape[1] == 1:  # given u, the best bias is exact
         z = machine.times(machine.y * best.a)
-        return best.a, np.array([machine.best_offset(z)])
-    return best.a, best.v
+        return best._replace(v=np.array([machine.best_offset(z)]))
+    return best
 
 
 def _by_pairs(
@@ -176,9 +207,7 @@ def _by_pairs(
     return pairwise(K, machine.y, machine.c, near, enough, MOVES, machine.target, balance)
 
 
-def _by_doubt(
-    machine: Machine, guess: np.ndarray | None, exact: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_doubt(machine: Machine, guess: np.ndarray | None, exact: bool) -> Multipliers:
     """A sample far on the wrong side of the margin has the multiplier c, one far on the right side
     0: only those near it, at a guess, are in doubt.
 
@@ -198,9 +227,9 @@ def _by_doubt(
     while 2 * in_doubt < n:
         doubt = np.zeros(n, dtype=bool)
         doubt[np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]] = True
-        a, v, done = _settled(machine, margins, doubt, exact)
+        found, done = _settled(machine, margins, doubt, exact)
         if done:
-            return a, v
+            return found
         in_doubt = GROWTH * int(np.count_nonzero(doubt))
     return _at_once(machine, "features", None, exact)
 
@@ -212,26 +241,27 @@ def _by_a_sample(machine: Machine) -> np.ndarray:
         some[np.flatnonzero(machine.y == sign)[::GROWTH]] = True
     a = np.zeros(len(some))
     part = replace(machine.given(a, some, 0.0), c=GROWTH * machine.c[some])
-    a[some], _ = _by_doubt(part, None, exact=False)
+    a[some] = _by_doubt(part, None, exact=False).a
     return machine.times(machine.y * a)
 
 
 def _settled(
     machine: Machine, margins: np.ndarray, doubt: np.ndarray, exact: bool
-) -> tuple[np.ndarray, np.ndarray, bool]:
+) -> tuple[Multipliers, bool]:
     """The machine of the samples in doubt, and of those that it proves wrong (added to ``doubt``),
     as long as these are fewer; and whether nothing is wrong in the end."""
     a = np.where(margins < 1, machine.c, 0.0)
     while True:
         part = machine.given(a, doubt, float(machine.c[doubt] @ np.abs(1 - margins[doubt])))
-        a[doubt], v = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
+        a[doubt], v, _ = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
         margins = machine.margins(machine.times(machine.y * a), v)
         wrong = ~doubt & np.where(a > 0, margins > 1, margins < 1)
         n_wrong = np.count_nonzero(wrong)
         wanted = (EXACT if n_wrong else CLOSE) if exact else ROUGH
-        done = machine.gap(a, v, margins) <= wanted
+        found = Multipliers(a, v, machine.gap(a, v, margins))
+        done = found.gap <= wanted
         if done or not 0 < n_wrong < np.count_nonzero(doubt):
-            return a, v, done
+            return found, done
         doubt |= wrong
 
 
@@ -241,8 +271,7 @@ def linear_weights(B: np.ndarray, y: np.ndarray, c: np.ndarray) -> np.ndarray:
     way = way_for(n, m)
     is_gram = n <= max(SMALL, m)
     machine = Machine(B @ B.T if is_gram else B, is_gram, np.ones((n, 1)), y, c)
-    a, _ = solve_machine(machine, way)
-    return B.T @ (y * a)
+    return B.T @ (y * solve_machine(machine, way).a)
 
 
 def best_offset(

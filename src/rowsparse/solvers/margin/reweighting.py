@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha1
 from typing import ClassVar
 
 import numpy as np
 
 from ...designs.wrappers import Restriction
+from ...numerics.cached import cached_property
 from ...numerics.rows import row_norms
+from ...numerics.svm.solve import independent_columns
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
@@ -31,6 +32,9 @@ DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dro
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
 STEPS_ON_THE_WAY = 4  # at each of the larger norms that a start for p < 1 goes through
 TOL_ON_THE_WAY = 0.05  # of points that are left again for fewer rows
+GAP_PER_TOL = 10.0  # relative gap, where there is one, that steps have to reach beside ``tol``
+NOTHING_MOVES = 1e-3  # of ``tol``: what steps so short have not proved they will not
+TRUSTED = 1e-3  # gap of a step; near a fixed point of a step with a larger one nothing is solved
 BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of them than samples
 
 
@@ -67,6 +71,11 @@ class Alive:
         """Which of them are not penalised."""
         return self.penalty.free(self.index.size)
 
+    @cached_property
+    def free_basis(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the bias and the columns without penalty, see ``independent_columns``."""
+        return independent_columns(self.columns.X.take(np.flatnonzero(self.free)))
+
     @property
     def null(self) -> Image:
         """All rows zero."""
@@ -88,9 +97,13 @@ class Alive:
         return row_norms(rows) * self.problem.sizes_of_columns[self.index]
 
     def change(self, rows: np.ndarray, image: np.ndarray) -> float:
-        """The largest change of a part, as a fraction of the largest part."""
+        """The largest change of a part, as a fraction of the largest part.
+
+        Rows without penalty are not asked: a step depends on the others alone, and where free
+        columns depend on each other many steps are as good.
+        """
         largest = float(self.parts(rows).max(initial=0.0))
-        change = float(self.parts(image - rows).max(initial=0.0))
+        change = float(self.parts(image - rows)[~self.free].max(initial=0.0))
         return change / largest if largest > 0 else 0.0
 
     def survivors(self, rows: np.ndarray) -> np.ndarray:
@@ -116,11 +129,14 @@ def _floor(parts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Image:
-    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any."""
+    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any.
+
+    ``gap`` is how far the step is from the minimum that it was to find, as a fraction of it."""
 
     rows: np.ndarray
     intercept: np.ndarray
     dual: np.ndarray | None = None
+    gap: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -170,7 +186,10 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         given = usable[row_norms(W[usable]) > 0]
         if given.size > np.count_nonzero(problem.free):
             alive = Alive.of(problem, given)
-            return self._settled(self._state(alive, W[given], W[-1]))
+            if not problem.free.any():
+                return self._settled(self._state(alive, W[given], W[-1]))
+            image = self.image_of(alive, alive.penalty.scales(W[given]), Image(W[given], W[-1]))
+            return self._moved(alive, W[given], image)
         return self._from_plain_machine(Alive.of(problem, usable))
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
@@ -242,15 +261,25 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
         change = alive.change(rows, image.rows)
+        settled = change <= self._enough(problem, frozen)
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
+        evaluation = Certificate(objective, dual=image.dual)
+        trusted = image.gap <= TRUSTED
+        done = trusted
+        if settled and frozen is None and self.keep is None:
+            gap = problem.duality_gap(W, evaluation)
+            wanted = GAP_PER_TOL * self.tol * max(objective, problem.negligible)
+            done = trusted and (gap is None or gap <= wanted)
+            trusted = trusted and change > NOTHING_MOVES * self.tol
         return ReweightedState(
             W,
             objective,
             change,
-            converged=change <= self._enough(problem, frozen),
-            evaluation=Certificate(objective, dual=image.dual),
+            converged=settled and done,
+            stalled=settled and not trusted,
+            evaluation=evaluation,
             alive=alive,
             rows=rows,
             image=image,

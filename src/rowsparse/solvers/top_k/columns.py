@@ -33,25 +33,52 @@ class Columns:
     ridge: float = 0.0  # in the scale of sums; the squared norms hold it
     _known: dict[int, Product] = field(default_factory=dict)
 
+    @property
+    def total(self) -> float:
+        """``|Y|**2``."""
+        return float(np.vdot(self.Y, self.Y))
+
     @classmethod
     def of(
-        cls, problem: PenalisedProblem, h: np.ndarray | None = None, ridge: float = 0.0
+        cls,
+        problem: PenalisedProblem,
+        h: np.ndarray | None = None,
+        ridge: float = 0.0,
+        names: np.ndarray | None = None,
     ) -> Columns:
-        """All columns of a problem under its sample weights and ridge, or under others."""
-        design = problem.design
+        """The columns of a problem under its sample weights and ridge, or under others; the named
+        ones together in memory."""
         n = len(problem.Y)
         if h is None:
-            squares = n * problem.sample_curvatures
             h = problem.loss.weights(n)
             ridge = n * problem.ridge
-        else:
-            squares = design.squares(h)
         root = np.sqrt(h)[:, None]
         F, extra = free_columns(problem, root, ridge)
         Y = without(F, padded(root * problem.Y, extra))
+        # in single precision five digits of a column are its own
+        dependent = 1e-4 if problem.design.dtype == np.float32 else DEPENDENT
+        if names is not None:
+            A = without(F, padded(root * problem.design.take(names), extra))
+            return cls.of_block(A, Y, names, dependent, ridge)
+        return cls._of_all(problem, root, F, Y, dependent, ridge)
+
+    @classmethod
+    def _of_all(
+        cls,
+        problem: PenalisedProblem,
+        root: np.ndarray,
+        F: np.ndarray,
+        Y: np.ndarray,
+        dependent: float,
+        ridge: float,
+    ) -> Columns:
+        design = problem.design
+        n = len(root)
+        extra = len(Y) - n
         products = design.rmatmul(root * np.hstack([F, Y])[:n])  # one pass over X for both
         in_F = products[:, : F.shape[1]]
-        squares = np.maximum(squares - np.einsum("ij,ij->i", in_F, in_F), 0.0) + ridge
+        own = design.squares(root[:, 0] ** 2)
+        squares = np.maximum(own - np.einsum("ij,ij->i", in_F, in_F), 0.0) + ridge
         squares[closed_rows(problem)] = 0.0
         return cls(
             pull=lambda q: design.rmatmul(root * q[:n]),
@@ -60,8 +87,7 @@ class Columns:
             C=np.ascontiguousarray(products[:, F.shape[1] :]),
             squares=squares,
             names=np.arange(problem.n_rows),
-            # in single precision five digits of a column are its own
-            dependent=1e-4 if design.dtype == np.float32 else DEPENDENT,
+            dependent=dependent,
             ridge=ridge,
         )
 

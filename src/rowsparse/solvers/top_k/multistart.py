@@ -100,9 +100,10 @@ class Job:
         if not self.polishes:
             return
         if self.search.k > 1 and not self.exact:
-            kicks = self._kicks_per_round()
-            if kicks * self.n_init:
-                found = self.search.kicked(self.support, self.n_init, kicks, self.rng)
+            if self.n_init and self.solver.kicks != 0:
+                self.finish()
+                best = self.support, self.objective
+                found = self.search.kicked(best, self.n_init, self.solver.kicks, self.rng)
                 self._add("kicks", *found)
         self.prove()
 
@@ -187,31 +188,6 @@ class Job:
         callback = self.solver.callback
         if callback is not None and callback(step):
             raise KeyboardInterrupt
-
-    # -- how much effort is in proportion ---------------------------------------------------------
-
-    @property
-    def _forward_seconds(self) -> float:
-        """About what plain forward selection takes other packages: the measure of our effort."""
-        n, d = self.problem.design.shape
-        return 7e-9 * n * d * self.search.k
-
-    def _kicks_per_round(self) -> int:
-        if self.solver.kicks is not None:
-            return self.solver.kicks
-        if not self.problem.loss.quadratic:
-            return self._robust_kicks_per_round()
-        # one kick takes about 0.06 ms for each row and two outputs, 2.7 times that for 26 outputs;
-        # an eighth of the time is for a round of them
-        one = 6e-5 * self.search.k * (1 + self.problem.Y.shape[1] / 15)
-        return int(np.clip(0.12 * self._forward_seconds / one, 1, 12))
-
-    def _robust_kicks_per_round(self) -> int:
-        """Up to 8; fewer where one, about three fits of k rows, takes long beside the search."""
-        n, c = self.problem.Y.shape
-        k = self.search.k
-        one = 0.006 + 1.8e-7 * n * k * (k + c)
-        return int(np.clip((0.5 + self._forward_seconds) / (one * max(self.n_init, 1)), 0, 8))
 
     # -- where solvers start from -----------------------------------------------------------------
 

@@ -9,25 +9,26 @@ propose swaps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
+from ...numerics.exchanges import exchanged
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
-from .columns import Columns, closed_rows, free_columns, padded, without
-from .search import NO_ROWS, Found, Products, SquaredSearch, SupportSearch, best_of, some_leave
+from .columns import Columns, closed_rows
+from .pool import NO_KICKS, NOTHING, best_of, least_in_products
+from .search import NO_ROWS, Found, SquaredSearch, SupportSearch
 from .support_fit import Fit
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
 TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer where that takes long
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
-CAME_NEAR = 1.1  # times the best loss: what a kick reached is then worth swaps by the loss itself
+CAME_NEAR = 1.05  # times the best loss: what a kick reached is then worth swaps by the loss itself
+MOST_KICKS = 16
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -39,9 +40,7 @@ def search_for(problem: PenalisedProblem, out_of_time: OutOfTime = never) -> Sup
 
 
 class RobustSearch(SupportSearch):
-    """The search for the l_{2,r} loss, r < 2."""
-
-    pool_size = 600  # smaller than for squares: it is scanned anew at every support
+    """The search for the l_{2,r} loss, r < 2; squared loss finds where to start, and the pool."""
 
     def __init__(self, problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never):
         super().__init__(problem, k, out_of_time)
@@ -51,131 +50,120 @@ class RobustSearch(SupportSearch):
         # values differ by so much for no other reason than the smoothing of the fits
         size = problem.residual_scale**problem.loss.r / problem.loss.r
         self.resolution = 2 * ROUGH_FLOOR * size
-        # residuals of best fits, and what the ridge adds to their loss
-        self._residuals: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
-        self._next: dict[tuple[int, ...], Found | None] = {}
-        self._pool_block = NO_ROWS, np.empty((len(problem.Y), 0))
-        self._weighted: dict[tuple[int, ...], Products] = {}  # of the last support
+        # residuals of best fits and what the ridge adds to their loss: swaps come back to the same
+        self._fits: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
+        squares = replace(problem, loss=replace(problem.loss, r=2.0))
+        self.squared = SquaredSearch(squares, k, out_of_time)
+
+    def with_k(self, k: int) -> Self:
+        other = super().with_k(k)
+        other.squared = self.squared.with_k(k)
+        return other
 
     def value(self, support: np.ndarray) -> float:
         E, ridge_value = self._fitted(support)
         return self.problem.loss.value_of_residual(E) + ridge_value
 
     def forward(self) -> np.ndarray:
-        return self._grown(NO_ROWS, in_pool=False)
+        return self.squared.forward()
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
         """In the pool swaps are those of sample weights alone; they take a tenth of the time."""
-        while len(support) > self.k:
-            support = self._without_weakest(support)
-        if len(support) < self.k:
-            support = self._grown(support, in_pool)
-        if in_pool:
-            return self._settled(support)
-        return self._swapped(support, in_pool=False)
+        found = self._settled(support)
+        return found if in_pool else self._swapped(found, in_pool=False)
 
-    def _swapped(self, support: np.ndarray, in_pool: bool) -> Found:
-        """Make swaps that the loss itself confirms, until none is found."""
-        value = self.value(support)
-        for _ in range(200):
-            better = None if self.out_of_time() else self._better(support, value, in_pool)
-            if better is None:
+    def kicked(
+        self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
+    ) -> Found:
+        best = found
+        seen = {tuple(found[0].tolist())}  # kicks often lead back to where others have been
+        for _ in range(rounds * (self._kicks(rounds) if kicks is None else kicks)):
+            if self.out_of_time():
                 break
-            support, value = better
-        return support, value
+            found = self._settled(self._kick(best[0], rng))
+            key = tuple(found[0].tolist())
+            if key in seen:
+                continue
+            seen.add(key)
+            if found[1] < CAME_NEAR * best[1]:
+                found = self._swapped(found, in_pool=True)
+            if self.improves(found[1], best[1]):
+                best = self._swapped(found, in_pool=False)
+        return best
 
-    def best_for_squares(self, rounds: int, kicks: int, rng: np.random.Generator) -> np.ndarray:
-        """The support that squared loss chooses; what its search looked at joins the pool."""
-        squared = self._squared
-        support = squared.kicked(squared.forward(), rounds, kicks, rng)[0]
-        self.pool.update(squared.pool)
-        return support
+    def _kicks(self, rounds: int) -> int:
+        """Up to so many in each round; fewer where one, about three fits, takes long beside the search
+        for squares."""
+        n, c = self.problem.Y.shape
+        d = self.problem.n_rows
+        one = 0.006 + 1.8e-7 * n * self.k * (self.k + c)
+        return int(np.clip((0.5 + 7e-9 * n * d * self.k) / (one * rounds), 0, MOST_KICKS))
 
-    def rounded(self, support: np.ndarray, n_ridges: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Those of squared loss."""
-        for name, found in self._squared.rounded(support, n_ridges):
-            self.pool.update(found.tolist())
-            yield name, found
+    def _kick(self, support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Some rows leave; others that help under the weights of the support take their places."""
+        n_leaving = int(rng.integers(min(2, len(support)), min(len(support), 6) + 1))
+        staying = np.delete(support, rng.choice(len(support), n_leaving, replace=False))
+        return self._exchanged(support, staying, rng.integers(4, size=self.k))
 
-    def with_k(self, k: int) -> Self:
-        other = super().with_k(k)
-        other.__dict__.pop("_squared", None)  # it is for this k
-        return other
-
-    @cached_property
-    def _squared(self) -> SquaredSearch:
-        loss = replace(self.problem.loss, r=2.0)
-        return SquaredSearch(replace(self.problem, loss=loss), self.k, self.out_of_time)
-
-    def kick(self, support: np.ndarray, rng: np.random.Generator) -> Found:
-        """Exchanged and swapped under sample weights; then, if it came near, by the loss itself."""
-        found = self._swapped_under_weights(support, some_leave(support, rng), rng)
-        found, value = self._settled(found)
-        if value > CAME_NEAR * self.value(support):
-            return found, value
-        return self._swapped(found, in_pool=True)
+    # -- swaps under the sample weights of a support ----------------------------------------------
 
     def _settled(self, support: np.ndarray) -> Found:
         """Swapped under its own sample weights, again and again, while the loss falls."""
+        if len(support) != self.k:
+            support = self._exchanged(support, support)
         value = self.value(support)
         while not self.out_of_time():
-            trial = self._swapped_under_weights(support, support)
+            trial = self._exchanged(support, support)
             reached = self.value(trial)
-            if reached >= value - self.resolution:
+            if not reached < value - self.resolution:
                 break
-            support = trial
-            value = reached
+            support, value = trial, reached
         return support, value
 
-    def _swapped_under_weights(
-        self, support: np.ndarray, members: np.ndarray, rng: np.random.Generator | None = None
+    def _exchanged(
+        self, support: np.ndarray, members: np.ndarray, ranks: np.ndarray | None = None
     ) -> np.ndarray:
         """What swaps in the pool make of some members under the sample weights of a support."""
-        key = tuple(support.tolist())
-        if key not in self._weighted:
-            columns = self._scoring_fit(support, True, SMOOTHINGS[0]).columns
-            self._weighted = {key: Products.of(columns, range(len(columns.names)))}
-        products = self._weighted[key]
-        positions = np.searchsorted(products.names, members)
-        return np.sort(products.names[products.exchanged(positions, self.k, rng)])
+        columns = self._weighted(support, SMOOTHINGS[0], in_pool=True)
+        ranks = np.zeros(self.k, dtype=int) if ranks is None else ranks
+        squares = columns.squares
+        X = np.ascontiguousarray(columns.block(np.arange(len(squares))).T)
+        tall = X.shape[1] > X.shape[0]  # then all products are made faster at once
+        found = exchanged(
+            NOTHING if tall else X, X @ X.T if tall else NOTHING, np.ascontiguousarray(columns.C.T),
+            squares - columns.ridge, least_in_products(squares), columns.positions(members), ranks,
+            NO_KICKS, columns.ridge, columns.total,
+        )  # fmt: skip
+        return np.sort(columns.names[found])
 
-    # -- changes of a support ---------------------------------------------------------------------
+    def _weighted(self, support: np.ndarray, smoothing: float, in_pool: bool) -> Columns:
+        """The columns under the weights of the smoothed loss at the best fit on a support."""
+        E = self._fitted(support)[0]
+        size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", E, E))))
+        smoothed = self.problem.loss.smoothed(max(smoothing * size, self.problem.smoothing_floor))
+        h = smoothed.residual_weights(E)
+        ridge = len(h) * self.problem.ridge / h.mean()
+        near = self.squared.pool.members
+        near[support] = True
+        names = np.flatnonzero(near) if in_pool else None
+        return Columns.of(self.problem, h / h.mean(), ridge, names)
 
-    def _without_weakest(self, support: np.ndarray) -> np.ndarray:
-        """The support without the row that is missed least."""
-        trials = [np.delete(support, i) for i in range(len(support))]
-        return min(trials, key=self.value)
+    # -- swaps by the loss itself -----------------------------------------------------------------
 
-    def _grown(self, support: np.ndarray, in_pool: bool) -> np.ndarray:
-        """The support with rows added until there are k, as long as any can be."""
-        while len(support) < self.k and not self.out_of_time():
-            fit = self._scoring_fit(support, in_pool, SMOOTHINGS[0])
-            larger = self._with_the_best(support, fit)
-            if larger.size == support.size:
-                break
-            support = larger
-        return np.sort(support)
+    def _swapped(self, found: Found, in_pool: bool) -> Found:
+        """Make swaps that the loss itself confirms, until none is found."""
+        better: Found | None = found
+        while better is not None:
+            found = better
+            stop = self.out_of_time() or not found[0].size
+            better = None if stop else self._best_swap(found, in_pool)
+        return found
 
-    def _with_the_best(self, support: np.ndarray, fit: Fit) -> np.ndarray:
-        """The support with the row that helps the loss most, of those that the majorizer likes."""
-        gains = fit.gains()
-        self.note(fit, gains)
-        best = np.sort(best_of(gains, self._tried(len(support) + 1)))
-        if not best.size:
-            return support
-        trials = [np.append(support, name) for name in fit.columns.names[best]]
-        return trials[int(np.argmin(self._rough_values(trials)))]
-
-    def _better(self, support: np.ndarray, value: float, in_pool: bool) -> Found | None:
-        """The best of the proposed swaps, if it lowers the loss; searches meet again and again."""
-        key = (int(in_pool), *support.tolist())
-        if key not in self._next:
-            self._next[key] = self._best_swap(support, value, in_pool)
-        return self._next[key]
-
-    def _best_swap(self, support: np.ndarray, value: float, in_pool: bool) -> Found | None:
+    def _best_swap(self, found: Found, in_pool: bool) -> Found | None:
+        """The best of the proposed swaps, if it lowers the loss."""
+        support, value = found
         for smoothing in SMOOTHINGS:
-            trials = self._proposals(support, in_pool, smoothing)
+            trials = self._proposals(support, smoothing, in_pool)
             if not trials:
                 continue
             values = self._rough_values(trials)
@@ -187,68 +175,39 @@ class RobustSearch(SupportSearch):
                     return trials[t], reached
         return None
 
-    def _proposals(self, support: np.ndarray, in_pool: bool, smoothing: float) -> list[np.ndarray]:
+    def _proposals(self, support: np.ndarray, smoothing: float, in_pool: bool) -> list[np.ndarray]:
         """The supports that the most promising swaps lead to."""
-        fit = self._scoring_fit(support, in_pool, smoothing)
+        columns = self._weighted(support, smoothing, in_pool)
+        fit = Fit(columns, self.k, columns.positions(support))
         if not fit.size:
             return []
         gains = fit.swap_gains()
-        self.note(fit, gains.max(axis=0))
-        scores = gains.ravel()
-        best = best_of(scores, self._tried(self.k))
-        best = best[np.argsort(-scores[best], kind="stable")]
-        names = fit.columns.names
+        if not in_pool:
+            self.squared.pool.note(gains.max(axis=0), self.k)
+        best = best_of(gains.ravel(), self._tried())
         trials = []
-        for i, j in zip(*np.unravel_index(best, gains.shape), strict=True):
-            staying = np.delete(names[fit.members], i)
-            trials.append(np.sort(np.append(staying, names[j])))
+        for i, j in zip(*np.unravel_index(np.sort(best), gains.shape), strict=True):
+            staying = np.delete(columns.names[fit.members], i)
+            trials.append(np.sort(np.append(staying, columns.names[j])))
         return trials
 
-    def _tried(self, k: int) -> int:
-        """How many supports of k rows are worth a rough fit: 3e8 flops, and 1.6 MB at a time."""
+    def _tried(self) -> int:
+        """How many supports are worth a rough fit: 3e8 flops, and 1.6 MB at a time."""
         n, c = self.problem.Y.shape
-        m = k + self.F.shape[1]
+        m = self.k + self.F.shape[1]
         flops = 2.0 * REWEIGHTINGS * n * m * (m + c)
         entries = n * (m + c)
         return int(np.clip(min(3e8 / flops, 2e5 / entries), 3, TRIED))
 
     # -- fits -------------------------------------------------------------------------------------
 
-    def _scoring_fit(self, support: np.ndarray, in_pool: bool, smoothing: float) -> Fit:
-        """Weighted least squares on the support, with the weights of the smoothed loss there."""
-        E = self._fitted(support)[0]
-        size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", E, E))))
-        smoothed = self.problem.loss.smoothed(max(smoothing * size, self.problem.smoothing_floor))
-        h = smoothed.residual_weights(E)
-        ridge = len(h) * self.problem.ridge / h.mean()
-        h = h / h.mean()
-        if in_pool:
-            names, block = self._near(support)
-            root = np.sqrt(h)[:, None]
-            F, extra = free_columns(self.problem, root, ridge)
-            Y = without(F, padded(root * self.problem.Y, extra))
-            A = without(F, padded(root * block, extra))
-            columns = Columns.of_block(A, Y, names, ridge=ridge)
-        else:
-            columns = Columns.of(self.problem, h, ridge)
-        fit = Fit(columns, self.k)
-        return fit.with_members(columns.positions(np.sort(support)))
-
-    def _near(self, support: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Names and dense columns of the pool and the support; the last block is kept."""
-        names = np.array(sorted(self.pool.union(support.tolist())), dtype=int)
-        if not np.array_equal(self._pool_block[0], names):
-            self._pool_block = names, self.problem.design.take(names)
-        return self._pool_block
-
     def _fitted(self, support: np.ndarray) -> tuple[np.ndarray, float]:
-        """Residual and ridge of the best fit on a support; swaps come back to the same ones."""
         key = tuple(sorted(support.tolist()))
-        if key not in self._residuals:
-            if len(self._residuals) >= 512:  # as many as are met again; memory is theirs otherwise
-                self._residuals.clear()
-            self._residuals[key] = self._fit_on(np.array(key, dtype=int))
-        return self._residuals[key]
+        if key not in self._fits:
+            if len(self._fits) >= 512:  # as many as are met again; memory is theirs otherwise
+                self._fits.clear()
+            self._fits[key] = self._fit_on(np.array(key, dtype=int))
+        return self._fits[key]
 
     def _fit_on(self, support: np.ndarray) -> tuple[np.ndarray, float]:
         problem = self.problem

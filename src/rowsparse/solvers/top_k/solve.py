@@ -14,12 +14,9 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Solver, State, certified, refuse_unsupported
 from .bounds import PROVED
-from .columns import closed_rows
 from .multistart import Job, Start, TopKSolver, support_of
 from .search import NO_ROWS
 from .search_robust import RobustSearch, search_for
-
-KICKS_FOR_SQUARES = 4  # in each round, where squared loss only shows where to start
 
 __all__ = ["Splice", "solve_top_k", "top_k_path"]
 
@@ -53,16 +50,15 @@ class Splice(TopKSolver[State]):
         return State(W, known.objective, known.violation, converged, not converged, known)
 
     def starts(self, job: Job) -> Iterator[Start]:
-        """Greedy forward selection, for r < 2 what squared loss chooses; the rounded relaxation."""
+        """Greedy forward selection; for r < 2 what kicks of it find for squared loss."""
+        support = job.search.forward()
+        name = "forward"
         if isinstance(job.search, RobustSearch) and job.n_init:
-            squares = job.search.best_for_squares(job.n_init, KICKS_FOR_SQUARES, job.rng)
-            yield Start("squares", squares, in_pool=True)
-        else:
-            yield Start("forward", job.search.forward())
-        choice = 0 < job.search.k < np.sum(~closed_rows(job.problem))
-        if job.n_init and choice and not job.exact:
-            for name, support in job.search.rounded(job.support, job.n_init):
-                yield Start(name, support, in_pool=True)
+            squared = job.search.squared
+            found = squared.descend(support)
+            support, _ = squared.kicked(found, job.n_init, None, job.rng)
+            name = "squares"
+        yield Start(name, support, in_pool=name == "squares")
 
 
 def solve_top_k(
