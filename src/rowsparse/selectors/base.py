@@ -177,7 +177,8 @@ class JointSelector(FeatureSelector):
         W = solution.W / data.scales[:, None]
         intercept = solution.intercept - data.means @ W
         dtype = data.design.dtype
-        if dtype == np.float32 and _rounding_shows(data, solution, W, intercept):
+        r = vars(self).get("r", 2.0)
+        if dtype == np.float32 and _rounding_shows(data, solution, W, intercept, r):
             dtype = np.dtype(float)  # nearly equal columns, columns far from zero, large numbers
         self.coef_ = W.T.astype(dtype)
         self.intercept_ = intercept.astype(dtype)
@@ -244,17 +245,21 @@ def decided(classes: np.ndarray, Z: np.ndarray) -> np.ndarray:
     return classes[Z.argmax(axis=1)]
 
 
-def _rounding_shows(data: Data, solution: Solution, W: np.ndarray, intercept: np.ndarray) -> bool:
-    """Whether coefficients rounded to the precision of X predict otherwise by more than a ten
-    thousandth of what is left unexplained (of the objective that is 1e-8: it has a minimum there).
-    """
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond the range of float32: it shows
+def _rounding_shows(
+    data: Data, solution: Solution, W: np.ndarray, intercept: np.ndarray, r: float
+) -> bool:
+    """Whether coefficients rounded to the precision of X leave another ``sum_i |e_i|**r`` than the
+    solution, beyond half a millionth of it."""
+    left = data.design.matmul(solution.W) + solution.intercept - data.target.Y
+    with np.errstate(all="ignore"):  # beyond the range of float32, or nothing left: it shows
         rounded = W.astype(data.design.dtype).astype(float)
         moved = data.design.matmul(rounded * data.scales[:, None] - solution.W)
         # the design is centred, what predicts is not: its constants meet in the intercept
         moved += data.means @ rounded + intercept.astype(data.design.dtype) - solution.intercept
-    left = data.design.matmul(solution.W) + solution.intercept - data.target.Y
-    return not row_norms(moved).max() <= 1e-4 * row_norms(left).max()
+        before = row_norms(left)
+        after = row_norms(left + moved) / before.max()
+        before = (before / before.max()) ** r
+        return not abs(np.sum(after**r) - before.sum()) <= 5e-7 * before.sum()
 
 
 def _best_first(scores: np.ndarray, entering: np.ndarray) -> np.ndarray:
