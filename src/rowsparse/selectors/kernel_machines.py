@@ -20,6 +20,7 @@ from ..inputs import (
     check_count,
     check_integer,
     check_k,
+    check_memory,
     check_name,
     check_number,
     check_parameters,
@@ -167,6 +168,8 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         that is there twice differs in nothing from one of weight two.
         """
         points = _first_of_equals(X)
+        needed = 8.0 * X.shape[0] * points.size
+        check_memory(needed, X, type(self).__name__, "fit it to fewer samples")
         if self.kernel != "precomputed":
             return KernelColumns(self._kernel(), X, X[points], weights), points
         columns = Subset(as_design(X), rows[points])

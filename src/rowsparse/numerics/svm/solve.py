@@ -30,7 +30,6 @@ MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 TALL = 4  # samples per column up to which pairs are tried before an interior point through B
 GROWTH = 4  # of the samples in doubt where they were too few, and of those that a sample stands for
 
-HARDEST = 1e10  # cost of a unit error times |b_i|**2: as far from rounding as from |u|**2 = 1
 NOTHING = 1e-9  # of the value at u = v = 0: separable samples may cost nothing at all
 DEPENDENT = 1e-7  # of the largest singular value of free columns; less is rounding
 
@@ -56,14 +55,6 @@ class Machine:
     def times(self, s: np.ndarray) -> np.ndarray:
         """K s."""
         return self.matrix @ (s if self.is_gram else self.scale**2 * (self.matrix.T @ s))
-
-    def with_costs_in_reach(self) -> Machine:
-        """The same with costs that leave digits for |u|**2: beyond ``HARDEST`` it is nothing beside
-        any error, but the multipliers, of the size of c, cancel to no digit of u."""
-        of_rows = np.einsum("ij,ij->i", self.matrix, self.matrix * self.scale**2)
-        squares = self.matrix.diagonal() if self.is_gram else of_rows
-        excess = float(self.c.max() * squares.max(initial=0.0)) / HARDEST
-        return self if excess <= 1 else replace(self, c=self.c / excess)
 
     def among(self, some: np.ndarray) -> np.ndarray:
         """K of some samples."""
@@ -163,7 +154,6 @@ def solve_machine(
     Many samples are first divided into those in doubt and the others, by a ``guess`` at ``B u``.
     Without ``exact`` pairs and the way "features" end where good machines can be told from bad.
     """
-    machine = machine.with_costs_in_reach()
     if near is not None and exact and not machine.is_gram:
         found = refined(machine, near, 1e-8, thorough=False)
         if found.gap <= EXACT:

@@ -13,7 +13,7 @@ objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha1
 from typing import ClassVar
@@ -40,21 +40,27 @@ BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of 
 
 @dataclass(frozen=True)
 class Alive:
-    """The features that may still be used, with their columns, dense as soon as they are few."""
+    """The features that may still be used, with their columns, dense as soon as they are few; and
+    until when steps may look for more."""
 
     problem: MarginProblem
     columns: Restriction
+    deadline: Deadline
+    bases: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: MarginProblem, index: np.ndarray) -> Alive:
+    def of(
+        cls, problem: MarginProblem, index: np.ndarray, time_limit: float | None = None
+    ) -> Alive:
         """The named features."""
         n = len(problem.Y)
         few = max(n, BLOCK_BYTES // (8 * n))
-        return cls(problem, Restriction.of(problem.design, index, few))
+        columns = Restriction.of(problem.design, index, few)
+        return cls(problem, columns, Deadline(time_limit))
 
     def keep(self, mask: np.ndarray) -> Alive:
         """Only those of the mask; a dense block shrinks with them."""
-        return self if mask.all() else Alive(self.problem, self.columns.keep(mask))
+        return self if mask.all() else replace(self, columns=self.columns.keep(mask), bases={})
 
     @property
     def index(self) -> np.ndarray:
@@ -71,10 +77,15 @@ class Alive:
         """Which of them are not penalised."""
         return self.penalty.free(self.index.size)
 
-    @cached_property
-    def free_basis(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the bias and the columns without penalty, see ``independent_columns``."""
-        return independent_columns(self.columns.X.take(np.flatnonzero(self.free)))
+    def free_basis(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
+        which most often are those without penalty."""
+        known = self.bases.get(free.tobytes())
+        if known is None:
+            known = independent_columns(self.columns.X.take(np.flatnonzero(free)))
+            self.bases.clear()
+            self.bases[free.tobytes()] = known
+        return known
 
     @property
     def null(self) -> Image:
@@ -185,12 +196,12 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         usable = np.flatnonzero(np.isfinite(problem.factors))
         given = usable[row_norms(W[usable]) > 0]
         if given.size > np.count_nonzero(problem.free):
-            alive = Alive.of(problem, given)
+            alive = Alive.of(problem, given, self.time_limit)
             if not problem.free.any():
                 return self._settled(self._state(alive, W[given], W[-1]))
             image = self.image_of(alive, alive.penalty.scales(W[given]), Image(W[given], W[-1]))
             return self._moved(alive, W[given], image)
-        return self._from_plain_machine(Alive.of(problem, usable))
+        return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
         """For p < 1 by some steps at p = 1 and half way.
@@ -198,7 +209,6 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Without them the many small coefficients of the plain machine on wide data get such large
         weights that all of them vanish together, although few of them would do.
         """
-        deadline = Deadline(self.time_limit)
         scales = alive.penalty.equal_scales
         image = self.image_of(alive, scales, alive.null)
         if self.keep is not None and alive.index.size <= self.keep:  # nothing has to go
@@ -207,7 +217,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         # what k rows are left decides there; else the point itself keeps the digits of its way
         solver = self if self.keep is None else self.roughly()
         for norm in _norms_on_the_way(alive.penalty.norm):
-            if self._too_few(alive.survivors(image.rows)) or deadline.passed():
+            if self._too_few(alive.survivors(image.rows)) or alive.deadline.passed():
                 break
             alive, rows = alive.without_dropped(image.rows)
             if not alive.index.size:
@@ -278,7 +288,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
             objective,
             change,
             converged=settled and done,
-            stalled=settled and not trusted,
+            stalled=settled and not trusted and np.isfinite(image.gap),
             evaluation=evaluation,
             alive=alive,
             rows=rows,

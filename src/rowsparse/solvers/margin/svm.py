@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...numerics.svm.solve import SMALL, Machine, solve_machine, way_for
-from ...problems.margin import MarginProblem
+from ...problems.margin import OUT_OF_REACH, MarginProblem
 from ...results import Solution, Status
 from ..base import Deadline, logger, run
 from .feature_exchange import exchanged, worth_exchanging
@@ -52,13 +52,16 @@ class ReweightedSVM(Reweighted):
 
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
         problem = alive.problem
-        F, to_rows = alive.free_basis
         image = alive.null
         dual = np.zeros(problem.Y.shape)
         gap = 0.0
         for k, y in enumerate(problem.Y.T):
+            if alive.deadline.passed():
+                return replace(last, dual=None, gap=np.inf)
             if k == 0 or scales.shape[1] > 1:  # else one matrix for all outputs
-                way, first = self._machine(alive, scales[:, k], F)
+                free, scale = _without_out_of_reach(alive, scales[:, k])
+                F, to_rows = alive.free_basis(free)
+                way, first = self._machine(alive, scale, F)
             machine = replace(first, y=y)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
             guess = None
@@ -69,8 +72,8 @@ class ReweightedSVM(Reweighted):
             dual[:, k] = y * found.a
             bias_and_free = to_rows @ found.v
             image.intercept[k] = bias_and_free[0]
-            image.rows[alive.free, k] = bias_and_free[1:]
-        image.rows[:] += scales**2 * alive.rmatmul(dual)
+            image.rows[:, k] = scale**2 * alive.rmatmul(dual[:, [k]])[:, 0]
+            image.rows[free, k] = bias_and_free[1:]
         return replace(image, dual=2 * dual, gap=gap)
 
     def _machine(self, alive: Alive, scale: np.ndarray, F: np.ndarray) -> tuple[str, Machine]:
@@ -100,6 +103,17 @@ class ReweightedSVM(Reweighted):
             return scaled @ scaled.T
         single = scaled.astype(np.float32)
         return (single @ single.T).astype(float)
+
+
+def _without_out_of_reach(alive: Alive, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that are free, or as good as free, and the scales of the others.
+
+    A column that counts for far more than its coefficient costs, such as one in tiny units, would
+    leave no digits to the others: its penalty is left out, which is nothing beside any error.
+    """
+    parts = scale * alive.problem.sizes_of_columns[alive.index]
+    free = alive.free | (alive.problem.C * parts**2 > OUT_OF_REACH)
+    return free, np.where(free, 0.0, scale)
 
 
 def solve_margin(
