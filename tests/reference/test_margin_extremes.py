@@ -99,7 +99,7 @@ def test_numbers_out_of_reach_are_refused():
     rng = np.random.default_rng(4)
     X, y = rng.standard_normal((12, 3)), np.arange(12) % 2
     for estimator in (ZeroNormSVC(standardize=False), ProbitSelector(standardize=False)):
-        with pytest.raises(ValueError, match="size between .* standardize=True"):
+        with pytest.raises(ValueError, match=r"size between .* standardize=True"):
             estimator.fit(1e150 * X, y)
     with pytest.raises(ValueError, match="Expected kernel values up to"):
         ZeroNormKernelSVC(kernel="poly", gamma=1.0, degree=3).fit(1e90 * X, y)
@@ -115,7 +115,8 @@ def test_the_largest_coefficient_with_k_is_solved_on_k_columns(k, multi_class):
         k, norm=np.inf, multi_class=multi_class, feature_weights=[1, 2, 1, 0]
     ).fit(X, y)
     chosen = machine.support_
-    assert chosen.sum() == k and chosen[3]
+    assert chosen.sum() == k
+    assert chosen[3]
     assert not machine.coef_[:, ~chosen].any()
     weights = np.array([1, 2, 1, 0])[chosen]
     alone = ZeroNormSVC(norm=np.inf, multi_class=multi_class, feature_weights=weights)
@@ -146,6 +147,16 @@ def test_k_rows_however_the_search_ends(stop_after, classes):
     assert machine.support_.sum() == 3
     assert not machine.coef_[:, ~machine.support_].any()
     assert claimed(machine, X, y, 0) == pytest.approx(machine.solution_.objective)
+
+
+def test_equal_always_in_columns_are_both_among_the_k():
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((20, 3))
+    X = X[:, [0, 0, 1, 2]]
+    y = np.where(X[:, 0] + X[:, 2] > 0, 1, -1)
+    machine = ZeroNormSVC(2, norm=0.5, feature_weights=[0, 0, 1, 1]).fit(X, y)
+    assert machine.support_.tolist() == [True, True, False, False]
+    assert not machine.coef_[:, 2:].any()
 
 
 def test_converged_means_a_small_gap():

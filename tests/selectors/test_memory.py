@@ -1,4 +1,4 @@
-"""What would not fit in memory is refused before it is asked for, and says how large it would be."""
+"""What would not fit in memory is refused before it is asked for, with its size."""
 
 import tracemalloc
 

@@ -104,7 +104,7 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         """A dense copy of the columns or the products of all samples; or a linear program, which
         holds every entry of X several times."""
         n = len(data.target.Y)
-        m = np.count_nonzero(np.isfinite(data.factors))
+        m = int(np.count_nonzero(np.isfinite(data.factors)))
         needed = 60.0 * n * m if np.isinf(self.norm) else 8.0 * n * min(n, m)
         instead = "keep fewer columns first, by ScoreSelector('f', k)"
         check_memory(needed, data.X, type(self).__name__, instead)

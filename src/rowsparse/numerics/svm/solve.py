@@ -39,7 +39,7 @@ LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 @dataclass(frozen=True)
 class Machine:
     """The problem above, given ``K = B B'`` (n x n) or, where there are fewer columns, B itself,
-    which is ``matrix * scale``, and perhaps ``gram``, which makes K."""
+    which is ``matrix * scale``. Each may tell how to make the other."""
 
     matrix: np.ndarray
     is_gram: bool
@@ -48,6 +48,7 @@ class Machine:
     c: np.ndarray
     scale: np.ndarray | float = 1.0
     gram: Callable[[], np.ndarray] | None = None
+    by_columns: Callable[[], Machine] | None = None  # the same given B, but for y
     target: np.ndarray | float = 1.0
     balance: np.ndarray | float = 0.0
     size: float = 0.0  # of the objective that gaps are compared with; 0: its own
@@ -91,7 +92,17 @@ class Machine:
         balance = np.broadcast_to(self.balance, f).astype(float)
         least = NOTHING * self.c.sum()
         return solved(
-            matrix, self.is_gram, self.F, self.y, self.c, tol, target, balance, self.size, least, near
+            matrix,
+            self.is_gram,
+            self.F,
+            self.y,
+            self.c,
+            tol,
+            target,
+            balance,
+            self.size,
+            least,
+            near,
         )
 
     def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
@@ -163,15 +174,15 @@ def solve_machine(
     return _at_once(machine, way, near, exact)
 
 
-def _at_once(
-    machine: Machine, way: str, near: np.ndarray | None, exact: bool
-) -> Multipliers:
+def _at_once(machine: Machine, way: str, near: np.ndarray | None, exact: bool) -> Multipliers:
     """All samples in one problem."""
     if way == "pairs":
         enough = EXACT if exact else ROUGH
         near, bias, apart = _by_pairs(machine, near, enough)
         if apart <= enough:
             return Multipliers(near, np.array([bias]), apart)
+        if machine.by_columns is not None:  # a singular K leads nowhere
+            machine = replace(machine.by_columns(), y=machine.y)
     if near is not None:
         found = refined(machine, near, 1e-8, thorough=way == "pairs")
         if found.gap <= EXACT:

@@ -80,12 +80,14 @@ class Alive:
     def free_basis(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
         which most often are those without penalty."""
-        known = self.bases.get(free.tobytes())
-        if known is None:
-            known = independent_columns(self.columns.X.take(np.flatnonzero(free)))
+        if not free.any():
+            return np.ones((len(self.problem.Y), 1)), np.eye(1)
+        key = free.tobytes()
+        if key not in self.bases:
             self.bases.clear()
-            self.bases[free.tobytes()] = known
-        return known
+            columns = self.columns.X.take(np.flatnonzero(free))
+            self.bases[key] = independent_columns(columns)
+        return self.bases[key]
 
     @property
     def null(self) -> Image:
@@ -321,18 +323,16 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         if alive.columns.block is None or not alive.penalty.joint:
             return state
         seen: dict[tuple[float, bytes], int] = {}
-        first = [
-            seen.setdefault((factor, sha1((column + 0.0).tobytes()).digest()), j)
-            for j, (factor, column) in enumerate(
-                zip(alive.penalty.factors, alive.columns.block.T, strict=True)
-            )
-        ]
-        if len(seen) == alive.index.size:
+        first = np.arange(alive.index.size)
+        for j in np.flatnonzero(~alive.free):  # a free column stays in, whatever it does
+            digest = sha1((alive.columns.block[:, j] + 0.0).tobytes()).digest()
+            first[j] = seen.setdefault((alive.penalty.factors[j], digest), int(j))
+        mask = np.zeros(first.size, dtype=bool)
+        mask[first] = True
+        if mask.all():
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
-        mask = np.zeros(len(rows), dtype=bool)
-        mask[first] = True
         return self._state(alive.keep(mask), rows[mask], state.W[-1])
 
 
