@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..inputs import check_feature_weights, check_memory, check_number, is_integer, say_fewer_than
-from ..numerics.svm.solve import MOVES, Machine
+from ..numerics.svm.machine import Machine
+from ..numerics.svm.solve import MOVES
 from ..numerics.threads import one_blas_thread
 from .base import FIRST_FEWER, Output, Table, check_how_many, check_table, favour, logger
 

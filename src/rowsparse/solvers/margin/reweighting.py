@@ -22,7 +22,7 @@ import numpy as np
 
 from ...designs.wrappers import Restriction
 from ...numerics.rows import row_norms
-from ...numerics.svm.solve import independent_columns
+from ...numerics.svm.machine import independent_columns
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
@@ -273,30 +273,32 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
         change = alive.change(rows, image.rows)
-        settled = change <= self._enough(problem, frozen)
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
         evaluation = Certificate(objective, dual=image.dual)
+        near = change <= self._enough(problem, frozen)
+        proved = near and (frozen is not None or self._proved(problem, W, evaluation))
         trusted = image.gap <= TRUSTED
-        done = trusted
-        if settled and frozen is None and self.keep is None:
-            gap = problem.duality_gap(W, evaluation)
-            wanted = GAP_PER_TOL * self.tol * max(objective, problem.negligible)
-            done = trusted and (gap is None or gap <= wanted)
-            trusted = trusted and change > NOTHING_MOVES * self.tol
+        hopeless = not trusted or change <= NOTHING_MOVES * self.tol
         return ReweightedState(
             W,
             objective,
             change,
-            converged=settled and done,
-            stalled=settled and not trusted and np.isfinite(image.gap),
+            converged=proved and trusted,
+            stalled=near and hopeless and np.isfinite(image.gap),
             evaluation=evaluation,
             alive=alive,
             rows=rows,
             image=image,
             frozen=frozen,
         )
+
+    def _proved(self, problem: MarginProblem, W: np.ndarray, evaluation: Certificate) -> bool:
+        """Whether the gap is small enough too, where there is one; on the way to k rows none is."""
+        gap = None if self.keep is not None else problem.duality_gap(W, evaluation)
+        wanted = GAP_PER_TOL * self.tol * max(evaluation.objective, problem.negligible)
+        return gap is None or gap <= wanted
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""

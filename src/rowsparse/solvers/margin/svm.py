@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...numerics.svm.solve import SMALL, Machine, solve_machine, way_for
+from ...numerics.svm.machine import Machine
+from ...numerics.svm.solve import SMALL, solve_machine, way_for
 from ...problems.margin import OUT_OF_REACH, MarginProblem
 from ...results import Solution, Status
 from ..base import Deadline, logger, run
