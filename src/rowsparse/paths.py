@@ -215,7 +215,7 @@ class _Walk:
         null model that hits most samples (two classes, r = 1) has weights that hold it there."""
         alpha = problem.penalty.alpha / self.top * self.squared.alpha_max()
         solver = self.deadline.limited(BlockDescent(time_limit=self.deadline.limit))
-        return reach(solver, self.squared.with_alpha(alpha)).state.W
+        return reach(solver, self.squared.with_alpha(alpha), nested=True).state.W
 
     def with_k_rows(self, alpha: float, k: int) -> tuple[float, Solution]:
         """The solution if it has at most k rows, else one of the problem restricted to k rows; what
@@ -258,6 +258,8 @@ class _Walk:
         """
         limit = self.deadline.left()
         found = path_to_k(self.squared, BlockDescent(time_limit=limit), k)[1]
+        if found.status == Status.INTERRUPTED:
+            return found
         return replace(found, status=solution.status)
 
     def path(self) -> Path:
