@@ -100,7 +100,17 @@ class Machine:
         balance = np.broadcast_to(self.balance, f).astype(float)
         least = NOTHING * self.c.sum()
         return solved(
-            matrix, self.is_gram, self.F, self.y, self.c, tol, target, balance, self.size, least, near
+            matrix,
+            self.is_gram,
+            self.F,
+            self.y,
+            self.c,
+            tol,
+            target,
+            balance,
+            self.size,
+            least,
+            near,
         )
 
     def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
@@ -173,9 +183,7 @@ def solve_machine(
     return _at_once(machine, way, near, exact)
 
 
-def _at_once(
-    machine: Machine, way: str, near: np.ndarray | None, exact: bool
-) -> Multipliers:
+def _at_once(machine: Machine, way: str, near: np.ndarray | None, exact: bool) -> Multipliers:
     """All samples in one problem."""
     if way == "pairs":
         enough = EXACT if exact else ROUGH
