@@ -24,7 +24,8 @@ TESTED_ELSEWHERE = "add-a-penalty.md"  # its file is run by tests/examples
 
 @pytest.mark.filterwarnings(f"ignore::rowsparse.{WrongToolWarning.__name__}")
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
-def test_sessions_run(page):
+def test_sessions_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of them write files
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0

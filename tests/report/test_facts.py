@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from command import rowsparse
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from command import rowsparse
 from rowsparse import L2pSelector, TopKSelector
 from rowsparse.datasets import load_any
 from rowsparse.model_selection import SelectorCV, Stability

@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 
@@ -20,8 +21,6 @@ from rowsparse.report import (
 from rowsparse.report.page import _environment
 from rowsparse.report.scales import Scale, round_values, scale_of, spread
 from rowsparse.results import Path
-
-matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +133,7 @@ def test_displays_refuse_what_they_cannot_draw(selector, wine):
 def test_ticks_are_inside_and_round():
     rng = np.random.default_rng(0)
     for _ in range(200):
-        low = float(rng.normal() * 10 ** rng.integers(-4, 5))
+        low = float(rng.normal() * 10 ** rng.uniform(-4, 5))
         high = low + float(10 ** rng.uniform(-5, 5))
         values = round_values(low, high)
         slack = 1e-6 * (high - low)

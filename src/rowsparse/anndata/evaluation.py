@@ -106,9 +106,11 @@ def evaluate_panel(
     """
     view = View.of(adata, layer, use_raw)
     cells, labels = labels_of(adata, groupby, groups)
-    if isinstance(genes, str):
-        genes = [str(name) for name in adata.var_names[mask_of(adata, genes)]]
-    chosen = positions(view, genes, "genes")
+    if isinstance(genes, str) and not use_raw:
+        chosen = np.flatnonzero(mask_of(adata, genes))
+    else:
+        named = adata.var_names[mask_of(adata, genes)] if isinstance(genes, str) else genes
+        chosen = positions(view, named, "genes")
     if not chosen.size:
         raise ValueError("Expected at least one gene, got none.")
     X = view.read(cells, chosen)

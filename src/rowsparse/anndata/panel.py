@@ -59,7 +59,8 @@ def select_genes(
       in the panel, its place (1 = best; NaN where it could not be chosen) and its score;
     - ``uns["rowsparse"]``: ``params``, ``panel`` (best first) and the record arrays ``names`` and
       ``scores`` with the genes of the panel for each group, those that speak for it first, which
-      scanpy's ``pl.rank_genes_groups`` and its like read with ``key="rowsparse"``.
+      ``sc.pl.rank_genes_groups``, its dotplot and the others, and ``sc.get.rank_genes_groups_df``
+      read with ``key="rowsparse"``.
     """
     adata = adata.copy() if copy else adata
     view = View.of(adata, layer, use_raw)
@@ -75,7 +76,8 @@ def select_genes(
     params = {
         "groupby": groupby,
         "reference": "rest",
-        "method": method if isinstance(method, str) else type(method).__name__,
+        "method": "logreg",  # by this word scanpy knows a ranking without p-values
+        "selector": method if isinstance(method, str) else type(method).__name__,
         "use_raw": use_raw,
         "n_genes": n_genes,
     }

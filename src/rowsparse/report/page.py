@@ -37,7 +37,8 @@ def _environment() -> Any:
     except ImportError:
         raise ImportError(
             "The HTML report needs Jinja2; install it with: pip install 'rowsparse[report]'. "
-            "report_markdown and report_json need nothing."
+            "report_markdown and report_json need nothing.",
+            name="jinja2",
         ) from None
     env = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
     env.lstrip_blocks = True

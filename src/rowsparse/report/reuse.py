@@ -7,6 +7,7 @@ import platform
 import shlex
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,9 @@ def command(selector: Any, table: Table | None) -> str:
     params = selector.get_params(deep=False)
     if method is None and isinstance(params.get("score"), str):
         method = params["score"].replace("_", "-")
-    if method is None or table is None or not (table.source or table.name):
+    if method is None or table is None or not table.name:
         return ""
-    words = ["rowsparse", "select", table.source or table.name, *_target(table)]
+    words = ["rowsparse", "select", *_where(table)]
     words += ["--method", method]
     defaults = inspect.signature(type(selector)).parameters
     for name, value in params.items():
@@ -91,8 +92,11 @@ def command(selector: Any, table: Table | None) -> str:
     return " ".join(shlex.quote(visible(word)) for word in words)
 
 
-def _target(table: Table) -> list[str]:
-    return ["--target", "TARGET"] if table.source else []
+def _where(table: Table) -> list[str]:
+    """A file with its target, or the name of a known dataset."""
+    if not Path(table.source).is_file():
+        return [table.name]
+    return [table.source, "--target", table.target or "TARGET"]
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -32,6 +32,7 @@ class Table:
     target_names: tuple[str, ...] | None = None
     name: str = ""
     source: str = ""
+    target: str = ""  # the column of the source that y is
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -43,7 +44,7 @@ class Table:
             return cls._checked(data[0], data[1])
         if not {"X", "y"} <= set(dir(data)):
             return cls._checked(data, None)
-        known = {name: vars(data).get(name) for name in ("name", "source", "notes")}
+        known = {name: vars(data).get(name) for name in ("name", "source", "target", "notes")}
         return cls._checked(
             data.X,
             data.y,
@@ -51,6 +52,7 @@ class Table:
             target_names=_texts(vars(data).get("target_names")),
             name=str(known["name"] or ""),
             source=str(known["source"] or ""),
+            target=str(known["target"] or ""),
             notes=_texts(known["notes"]) or (),
         )
 
