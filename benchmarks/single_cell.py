@@ -1,6 +1,6 @@
 """Accuracy of panels on pbmc3k, and what choosing one costs: the figures of docs/single-cell.md.
 
-    ROWSPARSE_DATA=folder python benchmarks/single_cell.py
+ROWSPARSE_DATA=folder python benchmarks/single_cell.py
 """
 
 from __future__ import annotations

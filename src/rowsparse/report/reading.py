@@ -197,7 +197,7 @@ class Parts:
 
     def _title(self) -> str:
         subject = "" if self.table is None else self.table.name
-        return f"Selected features: {subject}" if subject else "Selected features"
+        return f"Feature selection: {subject}" if subject else "Feature selection"
 
     def _path_facts(self) -> PathFacts | None:
         if self.path is None or not self.path.solutions:
