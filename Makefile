@@ -1,4 +1,4 @@
-# make demo | test | test-oldest | coverage | lint | docs | release-check | bench | clean
+# make demo | test | test-oldest | fuzz | coverage | lint | docs | release-check | bench | clean
 # Needs Python >= 3.11 and make; everything else goes into .venv. Another Python: make PYTHON=python3.12 test
 PYTHON ?= python3
 VENV   := .venv
@@ -17,7 +17,10 @@ RELEASE    := .venv-release
 OLDEST       := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
 
-.PHONY: demo test test-oldest coverage lint docs release-check bench clean
+SECONDS ?= 600
+SEED    ?= 0
+
+.PHONY: demo test test-oldest fuzz coverage lint docs release-check bench clean
 
 demo: $(CLI_READY)
 	@mkdir -p demo
@@ -28,6 +31,10 @@ test: $(DEV_READY)
 
 test-oldest: $(OLDEST_READY)
 	$(OLDEST)/bin/python -m pytest -n 2
+
+# Random fits for so many seconds, failures as JSON lines: make fuzz SECONDS=3600 SEED=7
+fuzz: $(DEV_READY)
+	$(BIN)/python -m tests.fuzz attack --seconds $(SECONDS) --seed $(SEED) --out fuzz-failures.jsonl
 
 # Branches of src; lines that numba compiles do not run as Python and count as missed.
 coverage: $(DEV_READY)

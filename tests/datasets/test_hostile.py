@@ -61,7 +61,9 @@ HOSTILE_PARTS = {
     "coordinates beyond the shape": {
         "format": b"coo", "row": np.full(10, 99), "col": np.zeros(10, int),
     },
-    "the same diagonal twice": {"format": b"dia", "offsets": np.array([2**40]), "data": np.ones(3)},
+    "more diagonals than data": {
+        "format": b"dia", "offsets": np.array([0, 1]), "data": np.ones((1, 3)),
+    },
 }  # fmt: skip
 
 
@@ -241,9 +243,9 @@ def test_matlab_files_do_not_lead_anywhere(tmp_path):
 
 def test_a_short_run_of_damaged_files():
     """The long run is ``python tests/fuzz/damaged_files.py``."""
-    found = list(damaged_files.failures(range(40)))
+    found = list(damaged_files.failures(range(25)))
     assert found[:-1] == []
-    assert sum(found[-1]["outcomes"].values()) == 40
+    assert sum(found[-1]["outcomes"].values()) == 25
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")

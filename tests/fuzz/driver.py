@@ -22,6 +22,7 @@ import psutil
 from . import fits, recipes
 
 LIMIT = 30.0  # seconds of CPU for one recipe
+LOOK = 2.0  # seconds between looks at what has been used
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -98,7 +99,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         signal.signal(signal.SIGALRM, self._look)
-        signal.setitimer(signal.ITIMER_REAL, 2.0, 2.0)
+        signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
         return self
 
     def __exit__(self, *_: object) -> None:

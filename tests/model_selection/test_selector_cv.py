@@ -295,8 +295,9 @@ class Fails(ScoreSelector):
 
 def test_a_candidate_that_fails_is_said_and_not_chosen():
     X, y = toy.labelled()
+    grid = [{"n_features_to_select": [k]} for k in (1, 2)]
+    search = SelectorCV(Fails("f"), grid=grid, cv=3)
     with pytest.warns(UserWarning, match="two is unlucky"):
-        search = SelectorCV(Fails("f"), grid=[{"n_features_to_select": [k]} for k in (1, 2)], cv=3)
         search.fit(X, y)
     assert search.best_params_ == {"n_features_to_select": 1}
     with pytest.raises(ValueError, match="two is unlucky"):

@@ -157,7 +157,7 @@ def test_with_flipped_samples_the_robust_loss_recovers_more():
 def test_the_solution_tells_every_start_and_can_be_saved(tmp_path):
     X, Y = toy.outputs(n=40, d=30)
     solution = TopKSelector.paper(4, r=2.0, n_init=3).fit(X, Y).solution_
-    assert {"forward", "ridge 3", "ridge 0.9", "ridge 0.3", "kicks"} <= set(solution.starts)
+    assert set(solution.starts) == {"forward", "kicks"}
     assert min(solution.starts.values()) == pytest.approx(solution.objective, rel=1e-9)
     assert 1 <= solution.n_best_starts <= len(solution.starts)
     assert solution.gap == pytest.approx(solution.objective - solution.lower_bound)
@@ -171,7 +171,7 @@ def test_the_solution_tells_every_start_and_can_be_saved(tmp_path):
 def test_the_robust_loss_starts_from_what_squares_choose():
     X, y = toy.labelled(n=40, d=30)
     starts = TopKSelector.paper(3, n_init=2).fit(X, y).solution_.starts
-    assert {"squares", "ridge 3", "ridge 0.9", "kicks"} <= set(starts)
+    assert {"squares", "kicks"} <= set(starts)
     assert set(TopKSelector.paper(3, n_init=0).fit(X, y).solution_.starts) <= {"forward", "last"}
 
 

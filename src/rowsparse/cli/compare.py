@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
-from typer import Option
+from typer import Exit, Option
 
 from rowsparse.cli.methods import METHODS, build_selectors
 from rowsparse.cli.options import (
@@ -18,11 +18,13 @@ from rowsparse.cli.options import (
     Scoring,
     Seed,
     Store,
+    check_scoring,
 )
 from rowsparse.cli.output import check_folder, write_csv
 from rowsparse.cli.path import whole_numbers
 from rowsparse.cli.progress import bar
 from rowsparse.cli.terminal import (
+    INTERRUPTED,
     finite,
     plain_table,
     print_json,
@@ -60,6 +62,7 @@ def compare(
     """
     with said_plainly():
         output.check(data.data)
+        check_scoring(scoring)
         check_folder("--store", store, "manifest.json")
         chosen = build_selectors(methods.split(","), problem.given())
         ks = whole_numbers("-k", k)
@@ -77,7 +80,7 @@ def compare(
                 n_jobs=jobs,
                 random_state=seed or 0,
             )
-            notes.extend(f"{name} failed: {why}" for name, why in found.failures.items())
+            notes.extend(_failures(found))
         found = replace(found, names=dataset.feature_names)
         if store is not None:
             found.save(store)
@@ -93,6 +96,16 @@ def compare(
             show_notes(write_csv(output.out, list(lines[0]), rows))
             say(f"Wrote {len(lines)} lines to {output.out}.")
         output.write_report(found, dataset)
+    if not found.finished:
+        raise Exit(INTERRUPTED)
+
+
+def _failures(found: Comparison) -> list[str]:
+    """Methods that failed somewhere; if all did everywhere there is nothing to show."""
+    failures = [f"{name} failed: {why}" for name, why in found.failures.items()]
+    if all(cell.failure for cell in found.cells):
+        raise ValueError(failures[0] if failures else "Interrupted before there was a result.")
+    return failures
 
 
 def with_task(selector: Any, task: str) -> Any:

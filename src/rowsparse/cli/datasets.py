@@ -1,17 +1,25 @@
-"""rowsparse datasets list | info: what data there is by name."""
+"""rowsparse datasets list | info | fetch: what data there is by name."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from rowsparse.cli.application import PlainGroup
 from rowsparse.cli.options import AsJson, DataOptions, with_options
-from rowsparse.cli.terminal import plain_table, print_json, said_plainly, show_notes, terminal
+from rowsparse.cli.terminal import (
+    plain_table,
+    print_json,
+    said_plainly,
+    say,
+    show_notes,
+    terminal,
+    working,
+)
 from rowsparse.datasets.base import Dataset, shortened
 from rowsparse.datasets.registry import (
     FOLDER_VARIABLE,
@@ -21,11 +29,12 @@ from rowsparse.datasets.registry import (
     load_dataset,
     target_of,
 )
+from rowsparse.datasets.remote import REMOTE, fetch_dataset
 
 datasets_app = typer.Typer(
     help=(
-        "Named datasets: those that come with scikit-learn, and the npz files in the folder "
-        f"named by the environment variable {FOLDER_VARIABLE}."
+        "Named datasets: those that come with scikit-learn, the npz and mat files in the folder "
+        f"named by the environment variable {FOLDER_VARIABLE}, and those that were fetched."
     ),
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -37,11 +46,14 @@ datasets_app = typer.Typer(
 def list_datasets(as_json: AsJson = False) -> None:
     """List every dataset that DATA may name."""
     with said_plainly():
-        entries = [_listed(name) for name in dataset_names()]
+        here = dataset_names()
+        entries = [_listed(name) for name in here]
+        away = {"samples": None, "features": None, "target": "remote: see 'datasets fetch'"}
+        entries += [{"name": n, **away, "source": about(n)} for n in REMOTE if n not in here]
     if as_json:
         print_json(entries)
         return
-    rows = [list(entry.values()) for entry in entries]
+    rows = [["" if value is None else value for value in entry.values()] for entry in entries]
     terminal().print(plain_table(list(entries[0]), rows, words=("name", "target", "source")))
 
 
@@ -69,6 +81,18 @@ def info(data: DataOptions, as_json: AsJson = False) -> None:
         facts["counts"] = ", ".join(f"{label}: {n}" for label, n in counts.items())
     facts["feature_names"] = shortened(dataset.feature_names)
     terminal().print(plain_table(("", ""), list(facts.items()), words=("",)))
+
+
+@datasets_app.command("fetch")
+def fetch(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="One of those that 'datasets list' calls remote.")
+    ],
+) -> None:
+    """Download a dataset, check it, and keep it for all commands."""
+    with said_plainly(), working(f"Fetching {name}"):
+        path = fetch_dataset(name)
+    say(f"{name} is here: {path}.")
 
 
 def _listed(name: str) -> dict[str, Any]:

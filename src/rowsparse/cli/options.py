@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+from sklearn.metrics import get_scorer_names
 from typer import Argument, Option
 
 from rowsparse.cli.methods import METHODS
@@ -20,6 +21,7 @@ from rowsparse.cli.output import check_output
 from rowsparse.cli.pages import write_page
 from rowsparse.datasets import Dataset, load_any
 from rowsparse.datasets.base import Impute, Task
+from rowsparse.inputs import did_you_mean
 
 Columns = list[str] | None
 AsJson = Annotated[bool, Option("--json", help="Print JSON for machines.")]
@@ -161,6 +163,16 @@ class OutputOptions:
         """The page, if one was asked for."""
         if self.report is not None:
             write_page(self.report, result, dataset)
+
+
+def check_scoring(name: str | None) -> None:
+    """A score that scikit-learn knows, or none named."""
+    known = get_scorer_names()
+    if name is not None and name not in known:
+        raise ValueError(
+            f"--scoring: expected the name of a score of scikit-learn, got {name!r}; "
+            f"such are accuracy, balanced_accuracy, f1_macro and r2.{did_you_mean(name, known)}"
+        )
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -19,6 +19,7 @@ from rowsparse.cli.options import (
     Scoring,
     Seed,
     Store,
+    check_scoring,
 )
 from rowsparse.cli.output import check_folder, write_csv
 from rowsparse.cli.path import whole_numbers
@@ -61,6 +62,7 @@ def tune(
     """
     with said_plainly():
         output.check(data.data)
+        check_scoring(scoring)
         check_folder("--store", store, "result.json" if output.force else None)
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)

@@ -169,7 +169,7 @@ def counts_rows(name: str, values: np.ndarray) -> bool:
     called = CALLED_ID.fullmatch(name) is not None
     if values[0] in (0, 1) and values[-1] - values[0] == n - 1 and (called or n >= ROWS_TO_COUNT):
         return bool(np.array_equal(values, np.arange(n) + values[0]))
-    return called and values.dtype.kind in "iu" and np.unique(values).size == n
+    return called and np.unique(values).size == n and bool(np.all(values == np.round(values)))
 
 
 def missing_values(path: Path, counts: Mapping[str, int], first_row: int) -> DatasetError:

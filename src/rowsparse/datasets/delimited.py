@@ -30,7 +30,7 @@ def read_delimited(path: Path, suffix: str, content: bytes | None, how: Reading)
     try:
         text = find_text(path, suffix, content, how)
         check_names(path, text.names, how)
-        columns = _with_polars(text)
+        columns = _with_polars(text, how.targets)
         if columns is None:
             columns = _with_csv(text, how.targets)
     except UnicodeDecodeError as error:
@@ -48,34 +48,41 @@ def read_delimited(path: Path, suffix: str, content: bytes | None, how: Reading)
     return assemble(path, columns, how)
 
 
-def _with_polars(text: Text) -> dict[str, np.ndarray] | None:
+def _with_polars(text: Text, targets: Sequence[str]) -> dict[str, np.ndarray] | None:
     """The columns, or None where the csv module has to decide."""
     try:
         import polars as pl
     except ImportError:
         return None
-    options: dict[str, Any] = {
-        "has_header": False,
-        "skip_rows": int(text.header),
-        "separator": text.delimiter,
-        "decimal_comma": text.decimal_comma,
-        "null_values": NO_SPELLINGS,
-    }
-    source = text.path if text.content is None else text.content
     try:
-        frame = pl.read_csv(source, **options)
-    except pl.exceptions.ComputeError:  # a column of numbers has a word beyond its beginning
-        try:
-            frame = pl.read_csv(source, infer_schema_length=None, **options)
-        except pl.exceptions.PolarsError:
-            return None
-    except pl.exceptions.PolarsError:
+        frame = _frame(pl, text, {})
+        labels = [frame.to_series(text.names.index(name)) for name in targets]
+        as_written = {c.name: pl.String for c in labels if c.dtype == pl.Boolean}
+        if as_written:  # True, TRUE or true
+            frame = _frame(pl, text, as_written)
+    except (pl.exceptions.PolarsError, IndexError):
         return None
     frame = _without_blank_end(frame)
     # a row that is too short ends in gaps: whether it is, the csv module sees
     if frame.width != len(text.names) or frame.to_series(-1).null_count():
         return None
     return {name: _values(column, text) for name, column in zip(text.names, frame, strict=True)}
+
+
+def _frame(pl: Any, text: Text, kinds: dict[str, Any]) -> Any:
+    options: dict[str, Any] = {
+        "has_header": False,
+        "skip_rows": int(text.header),
+        "separator": text.delimiter,
+        "decimal_comma": text.decimal_comma,
+        "null_values": NO_SPELLINGS,
+        "schema_overrides": kinds,
+    }
+    source = text.path if text.content is None else text.content
+    try:
+        return pl.read_csv(source, **options)
+    except pl.exceptions.ComputeError:  # a column of numbers has a word beyond its beginning
+        return pl.read_csv(source, infer_schema_length=None, **options)
 
 
 def _without_blank_end(frame: Any) -> Any:

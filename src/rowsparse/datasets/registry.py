@@ -15,6 +15,7 @@ from rowsparse.datasets.arrays import name_of
 from rowsparse.datasets.base import Dataset, DatasetError, Reading, Task
 from rowsparse.datasets.files import load_file
 from rowsparse.datasets.matrix import finished
+from rowsparse.datasets.remote import REMOTE, fetched
 from rowsparse.datasets.text import STANDARD_INPUT
 from rowsparse.inputs import did_you_mean
 from rowsparse.targets import Target, as_target
@@ -44,7 +45,7 @@ PACKAGED = {
 
 def dataset_names() -> list[str]:
     """Every name that `load_dataset` knows now."""
-    return sorted([*PACKAGED, *_folder_files()], key=str.lower)
+    return sorted([*PACKAGED, *_own_files()], key=str.lower)
 
 
 def load_dataset(name: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
@@ -52,14 +53,19 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None, **options
 
     ``options`` are the fields of `Reading`, as in `load_file`.
     """
-    files = _folder_files()
+    files = _own_files()
     if name in files:
         return load_file(files[name], target, **options)
+    if name in REMOTE:
+        raise DatasetError(
+            f"{name}: expected a dataset that is here, got one that is not yet; "
+            f"'rowsparse datasets fetch {name}' downloads it."
+        )
     if name not in PACKAGED:
         raise DatasetError(
             f"{name!r}: expected a file or the name of a dataset, got neither; 'rowsparse datasets "
             f"list' shows the names, and {FOLDER_VARIABLE} may name a folder with more."
-            f"{did_you_mean(name, dataset_names())}"
+            f"{did_you_mean(name, [*dataset_names(), *REMOTE])}"
         )
     if target:
         raise DatasetError(
@@ -107,11 +113,19 @@ def target_of(dataset: Dataset, task: str = "auto") -> Target:
 def about(name: str) -> str:
     """One line on where the dataset of this name comes from."""
     packaged = PACKAGED.get(name)
-    return f"scikit-learn: {packaged.about}" if packaged else f"file in {FOLDER_VARIABLE}"
+    if packaged:
+        return f"scikit-learn: {packaged.about}"
+    in_folder = name in _files_of_the_folder()
+    return f"file in {FOLDER_VARIABLE}" if in_folder else f"scikit-feature: {REMOTE[name].about}"
 
 
-def _folder_files() -> dict[str, Path]:
-    """Name to file for the folder of ROWSPARSE_DATA; names of scikit-learn's sets stay theirs."""
+def _own_files() -> dict[str, Path]:
+    """Name to file: those of the folder, then those that were fetched; scikit-learn's stay."""
+    files = fetched() | _files_of_the_folder()
+    return {name: file for name, file in files.items() if name not in PACKAGED}
+
+
+def _files_of_the_folder() -> dict[str, Path]:
     setting = os.environ.get(FOLDER_VARIABLE)
     if not setting:
         return {}
@@ -121,5 +135,5 @@ def _folder_files() -> dict[str, Path]:
             f"{FOLDER_VARIABLE}: expected a folder with npz files, got {setting!r}, which is none; "
             f"correct the environment variable or unset it."
         )
-    files = {name_of(file): file for file in sorted(folder.glob("*.npz"))}
-    return {name: file for name, file in files.items() if name not in PACKAGED}
+    suffixes = ("*.mat", "*.npz")
+    return {name_of(file): file for suffix in suffixes for file in sorted(folder.glob(suffix))}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ..numerics.cached import cached_property
 from .base import Array, Centers, Design
 from .storages import DenseDesign
 
@@ -57,7 +57,10 @@ class Standardized(Design):
     def squares(self, weights: Array, centers: Centers = None) -> Array:
         if centers is None and self.known is not None and np.array_equal(weights, self.known[0]):
             return self.known[1] / self.scales**2
-        return self.base.squares(weights, self._base_centers(centers)) / self.scales**2
+        # weights of tiny residuals times squares of large entries would leave the range of a float
+        unit = 2.0 ** np.round(np.log2(weights.max(initial=0.0) or 1.0))
+        squares = self.base.squares(weights / unit, self._base_centers(centers))
+        return squares / self.scales**2 * unit
 
     def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         G = self.base.gram(rows, columns, weights, self._base_centers(centers))

@@ -44,8 +44,12 @@ def fit(
     kept = values > 1e-11 * values[0]
     P = np.ascontiguousarray(U[:, kept])
     back = Vt[kept].T / values[kept]
-    ridge = back.T @ (own[:, None] * back)
-    return back @ _minimise(P, Y, loss, floor, ridge) / lengths[:, None]
+    # in units of Y, so that no square of a square leaves the range of a float
+    unit = 2.0 ** np.round(np.log2(np.abs(Y).max(initial=0.0) or 1.0))
+    ridge = back.T @ (own[:, None] * back) * unit ** (2 - loss.r)
+    floor = None if floor is None else floor / unit
+    B = _minimise(P, Y / unit, loss, floor, ridge)
+    return back @ B * (unit / lengths[:, None])
 
 
 def _ridge_regression(

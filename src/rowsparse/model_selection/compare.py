@@ -154,7 +154,7 @@ def _readouts(estimators: Any, scoring: Any, table: Table, seed: int) -> list[Re
         )
     if estimators is None:
         return [readout_for(None, scoring, table.target)]
-    if not np.iterable(estimators):
+    if "fit" in dir(estimators):  # one alone; a pipeline is iterable, too
         estimators = [estimators]
     found = []
     for name, estimator in _named(estimators, "estimators", lambda one: None).items():

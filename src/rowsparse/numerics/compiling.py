@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from .cached import cached_property
 from .interrupts import whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -21,6 +21,7 @@ from .compiling import REORDERED, LazyKernel
 
 IMPROVES = 1e-9  # relative decrease of a value that counts: far above rounding, far below any use
 ROUNDING = 1e-14  # of |Y|**2 in a value
+MOST_SWAPS = 1000  # in a row: rounding may let equal columns swap for ever
 # Visits of a member and a column in one call, some seconds: callers look at the clock in between.
 VISITS = 5e8
 
@@ -89,7 +90,7 @@ def exchanged(
         squares + ridge,
         np.einsum("ij,ij->j", B, B),
     )
-    most = 1 + int(VISITS / (room * len(squares) + 1))
+    most = min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1)))
     task = Task(X, G, B, least, float(ridge), float(total), most)
     return _SEARCH(task, state, members, ranks, kicks)
 

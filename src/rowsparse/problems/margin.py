@@ -6,13 +6,13 @@ F(W, b) = C sum_i s_i loss(y_i (x_i'W + b)) + penalty(W)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
+from ..numerics.cached import cached_property
 from ..numerics.rows import row_norms
 from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue

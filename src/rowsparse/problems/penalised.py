@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.null_fit import reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
+from ..numerics.cached import cached_property
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha1
 from typing import ClassVar
 
 import numpy as np
 
 from ...designs.wrappers import Restriction
+from ...numerics.cached import cached_property
 from ...numerics.rows import row_norms
 from ...numerics.svm.solve import independent_columns
 from ...penalties.margin_norm import MarginNorm

@@ -249,14 +249,14 @@ def descend(
             support = np.flatnonzero(nonzero_rows(model.W))
             n_sweeps = _affordable_sweeps(model, penalty, support.size)
             last = extrapolated_sweeps(model, penalty, support, n_sweeps, tol / 10)
-            reached = _violation(model, penalty)
+            reached = violation(model, penalty)
             if reached <= tol or out_of_time():
                 return
             quick = reached <= QUICK * before < np.inf
             if quick or last <= SETTLING * first:
                 continue  # well-conditioned: sweeps alone will do
             penalty.newton(model, tol, finishing)
-            reached = _violation(model, penalty)
+            reached = violation(model, penalty)
             if reached <= tol or out_of_time():
                 return
 
@@ -270,7 +270,8 @@ def _affordable_sweeps(model: LocalModel, penalty: Penalty, n_rows: int) -> int:
     return int(np.clip(share * newton / (SWEEP_OVERHEAD + model.sweep_flops(n_rows)), 1, 50))
 
 
-def _violation(model: LocalModel, penalty: Penalty) -> float:
+def violation(model: LocalModel, penalty: Penalty) -> float:
+    """The largest of the rows that the model holds, before division by the data."""
     scores = penalty.violation(model.W, model.gradient(), model.metric)
     return float(scores.max(initial=0.0))
 

@@ -16,7 +16,7 @@ from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution
 from ..base import Deadline, OutOfTime, Solver, run
-from .block_descent import BlockDescent, descend, objective
+from .block_descent import BlockDescent, descend, objective, violation
 from .working_set import WorkingSet
 
 OUTSIDERS = 200  # that may take a member's place: those that the gradient pulls most
@@ -126,7 +126,10 @@ class _Exchange:
         rows = np.flatnonzero(members)
         own = model.take(rows)
         penalty = self.penalty.take(rows)
-        descend(own, penalty, self.tol)
+        # none of them is zero: Newton steps alone will mostly do, and sweeps over few rows cost more
+        penalty.newton(own, self.tol, finishing=False)
+        if violation(own, penalty) > self.tol:
+            descend(own, penalty, self.tol)
         model.absorb(rows, own)
         return _Trial(model, members, objective(own, penalty))
 

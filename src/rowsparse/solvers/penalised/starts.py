@@ -21,6 +21,7 @@ from ...designs.wrappers import Subset
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...numerics.systems import ridge
 from ...penalties.base import LocalModel, Penalty
+from ...problems.compressed import compressed
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Reached, Solver, reach, run
@@ -70,6 +71,7 @@ def search(
     names = _named_starts(problem, init)
     if isinstance(solver, IRLS) or problem.convex:
         return reach(solver, problem, start="zero")  # a start of the solver's own, or one minimum
+    problem = compressed(problem)
     exchange = exchange and init == "best" and problem.loss.convex
     return _best_of(problem, solver, names, exchange)
 

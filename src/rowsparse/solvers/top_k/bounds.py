@@ -24,6 +24,7 @@ PAIR_FLOPS = 2e11  # of all pairs of columns, in single precision: some seconds
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns
 BRANCH_UP_TO = 64  # columns; beyond, the tree is too large for its bound to move
 MAX_NODES = 3000
+REGULAR = 1e-4  # least pivot of unit columns: a smaller one is a square of 1e-8
 
 
 def bound(
@@ -41,7 +42,7 @@ def bound(
     if not problem.loss.quadratic:
         return None
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
-        return best_pair(problem, out_of_time, objective)
+        return best_pair(problem, out_of_time)
     if k < d < n and n * d**2 <= ROOT_FLOPS:
         return leave_out(problem, k, objective, out_of_time, max_nodes)
     return None
@@ -61,9 +62,13 @@ def leave_out(
     A /= np.sqrt(columns.squares[rows])
     G = A.T @ A
     np.fill_diagonal(G, 1.0)  # the squares hold the ridge
-    tree = _Tree(G, A.T @ columns.Y, float(np.vdot(columns.Y, columns.Y)), k)
-    if not tree.regular:
+    try:
+        regular = np.linalg.cholesky(G).diagonal().min() > REGULAR
+    except np.linalg.LinAlgError:
+        regular = False
+    if not regular:  # inverses of such a matrix have too few digits to prove anything
         return None
+    tree = _Tree(G, A.T @ columns.Y, columns.total, k)
     per_value = 2 * len(problem.Y)
     wanted = per_value * objective * (1 - PROVED)
     nodes = max_nodes if rows.size <= BRANCH_UP_TO else 1
@@ -77,8 +82,8 @@ class _Node(NamedTuple):
 
     bound: float
     number: int  # breaks ties
-    kept: tuple[int, ...]
-    possible: tuple[int, ...]
+    kept: list[int]
+    possible: list[int]
     branch: int | None  # the column to decide next; None in a leaf, whose bound is a value
 
 
@@ -90,31 +95,26 @@ class _Tree:
         self.B = B
         self.total = total
         self.k = k
-        self.regular = bool(np.linalg.eigvalsh(G)[0] > 1e-8)
 
     def search(self, wanted: float, max_nodes: int, out_of_time: OutOfTime) -> tuple[float, int]:
         """The least bound of all nodes that are left, once it is high enough or time is up."""
-        heap = [self._node(0, (), tuple(range(len(self.G))), -np.inf)]
+        heap = [self._node(0, [], list(range(len(self.G))), 0.0)]
         visited = 1
         while heap[0].bound < wanted and visited < max_nodes and not out_of_time():
             node = heap[0]
             if node.branch is None:
                 break  # no other node can hold anything better than this support
             heapq.heappop(heap)
-            others = tuple(j for j in node.possible if j != node.branch)
-            for kept in (node.kept, (*node.kept, node.branch)):
+            others = [j for j in node.possible if j != node.branch]
+            for kept in (node.kept, [*node.kept, node.branch]):
                 heapq.heappush(heap, self._node(visited, kept, others, node.bound))
                 visited += 1
         return heap[0].bound, visited
 
-    def _node(
-        self, number: int, kept: tuple[int, ...], possible: tuple[int, ...], least: float
-    ) -> _Node:
+    def _node(self, number: int, kept: list[int], possible: list[int], least: float) -> _Node:
         """All supports between ``kept`` and ``kept + possible``; a parent's bound holds too."""
         room = self.k - len(kept)
-        used = [*kept, *possible] if room else list(kept)
-        if not used:
-            return _Node(max(self.total, least), number, kept, possible, None)
+        used = [*kept, *possible] if room else kept
         inverse = np.linalg.inv(self.G[np.ix_(used, used)])
         W = inverse @ self.B[used]
         rest = self.total - float(np.vdot(W, self.B[used]))
@@ -123,5 +123,5 @@ class _Tree:
         costs = np.einsum("ij,ij->i", W, W) / inverse.diagonal()
         own = costs[len(kept) :]
         order = np.argsort(-own, kind="stable")
-        bound = rest + float(own[order[room]])
-        return _Node(max(bound, least), number, kept, possible, possible[int(order[0])])
+        bound = max(rest + float(own[order[room]]), least)
+        return _Node(bound, number, kept, possible, possible[int(order[0])])
