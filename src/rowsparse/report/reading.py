@@ -131,7 +131,8 @@ class Parts:
         self.stability = stability_facts(stability, names, selector, X)
         stable = stability.support.size
         share = f"{stability.threshold:.0%} of {len(stability.selections)} half-samples"
-        self.answers.append(f"{count(stable, 'column')} were chosen on at least {share}.")
+        verb = "was" if stable == 1 else "were"
+        self.answers.append(f"{count(stable, 'column')} {verb} chosen on at least {share}.")
         self.figures.append(
             (f"{stable:,}", f"stable, at most {number(stability.pfer)} false expected")
         )
