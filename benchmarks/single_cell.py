@@ -59,7 +59,7 @@ def main() -> None:
     adata = pbmc3k()
     print("| method | " + " | ".join(f"k = {k}" for k in KS) + " | CPU s |")
     print("| --- |" + " --- |" * (len(KS) + 1))
-    for method in ("topk", "l2p", "f", "mrmr"):
+    for method in ("topk", "l2p", "f"):
         found = [measured(adata, method, k) for k in KS]
         scores = " | ".join(f"{score:.4f}" for score, _ in found)
         print(f"| {method} | {scores} | {', '.join(f'{s:.2f}' for _, s in found)} |", flush=True)
