@@ -3,8 +3,8 @@ How many, which, and how surely
 ===============================
 
 Three questions after the first fit: how many columns the data support (cross-validation, with the
-selection inside the folds), which of them (the fit itself), and how surely (the share of half-samples
-on which a column is chosen, with a bound on the expected number of false ones).
+selection inside the folds), which of them (the fit itself), and how surely (the share of
+half-samples on which a column is chosen, with a bound on the expected number of false ones).
 """
 
 import matplotlib.pyplot as plt

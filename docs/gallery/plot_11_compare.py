@@ -2,9 +2,9 @@
 Compare methods on the same folds
 =================================
 
-Every method selects on the training part of the same folds, and the same model is scored on what it
-selected. Intervals are corrected for training sets that overlap: often the folds cannot tell methods
-apart, and the result says so.
+Every method selects on the training part of the same folds, and the same model is scored on what
+it selected. Intervals are corrected for training sets that overlap: often the folds cannot tell
+methods apart, and the result says so.
 """
 
 import matplotlib.pyplot as plt
