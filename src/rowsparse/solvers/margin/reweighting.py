@@ -277,8 +277,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         W[alive.index] = rows
         W[-1] = intercept
         evaluation = Certificate(objective, dual=image.dual)
-        near = change <= self._enough(problem, frozen)
-        proved = near and (frozen is not None or self._proved(problem, W, evaluation))
+        settled = change <= self._enough(problem, frozen)
+        proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
         trusted = image.gap <= TRUSTED
         hopeless = not trusted or change <= NOTHING_MOVES * self.tol
         return ReweightedState(
@@ -286,7 +286,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
             objective,
             change,
             converged=proved and trusted,
-            stalled=near and hopeless and np.isfinite(image.gap),
+            stalled=settled and hopeless and bool(np.isfinite(image.gap)),
             evaluation=evaluation,
             alive=alive,
             rows=rows,
