@@ -48,7 +48,7 @@ class ReweightedSVM(Reweighted):
         m = int(np.count_nonzero(np.isfinite(problem.factors)))
         seconds = 40.0 * n * m * min(n, m) * problem.Y.shape[1] / FLOPS  # 20 steps at the most
         if seconds > WORTH_SAYING:
-            logger.info("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
+            logger.warning("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
         return super().start(problem, W)
 
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
@@ -70,8 +70,9 @@ class ReweightedSVM(Reweighted):
                 guess = alive.matmul(last.rows[:, [k]])[:, 0]
             found = solve_machine(replace(machine, y=y), way, near, self.exact, guess)
             dual[:, k] = y * found.a
-            intercept[k], *rows = to_rows @ found.v
-            of_free.append((free, rows))
+            bias_and_free = to_rows @ found.v
+            intercept[k] = bias_and_free[0]
+            of_free.append((free, bias_and_free[1:]))
             gap = max(gap, found.gap)
         rows = scales**2 * alive.rmatmul(dual)
         for k, (free, of_k) in enumerate(of_free):
@@ -97,9 +98,8 @@ class ReweightedSVM(Reweighted):
 
         if way == "features" or n > max(SMALL, used.size):
             return way, by_columns()
-        return way, Machine(
-            gram(), True, F, y, costs, by_columns=by_columns if used.size < n else None
-        )
+        of_low_rank = by_columns if used.size < n else None
+        return way, Machine(gram(), True, F, y, costs, by_columns=of_low_rank)
 
     def _gram(self, alive: Alive, scale: np.ndarray) -> np.ndarray:
         """Of the samples, n x n: in single precision, in half the time, where nothing has to be
