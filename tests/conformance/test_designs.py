@@ -257,3 +257,13 @@ def test_columns_that_are_left_are_the_same_dense_or_not(few):
         np.testing.assert_array_equal(columns.X.take(np.arange(index.size)), A[:, index])
     assert columns.keep(np.ones(3, dtype=bool)) is columns
     assert Restriction.of(as_design(A), np.arange(9), 0).X.shape == A.shape
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_float32_meets_numbers_beyond_its_range(size, order):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 30)).astype(np.float32, order=order)
+    R = rng.normal(size=(20, 3))
+    product = as_design(X).rmatmul(size * R)
+    np.testing.assert_allclose(product, size * (X.T.astype(float) @ R), rtol=1e-4, atol=1e-5 * size)

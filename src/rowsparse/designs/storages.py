@@ -66,9 +66,15 @@ class DenseDesign(Design):
         return out
 
     def rmatmul(self, R: Array) -> Array:
+        if self.dtype == np.float32:
+            # float32 holds R only in units of its largest entries, here powers of two
+            units = np.ldexp(1.0, np.frexp(np.abs(R).max(axis=0, initial=0.0))[1] - 1)
+            R = R / units
+            by_own = self.worth_own_pass(R.shape[1])
+            return units * (columns_times(self.X, R) if by_own else _product(self.X.T, R))
         if not self.worth_own_pass(R.shape[1]):
             return _product(self.X.T, R)
-        if self.dtype != np.float64 or "_plain_squares" in self.__dict__:
+        if "_plain_squares" in self.__dict__:
             return columns_times(self.X, R)
         # sums of squares cost little on the way, and a pass over a large X of their own later
         squares = np.empty(self.shape[1])
