@@ -17,6 +17,7 @@ from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
+FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
 BLOCK_BYTES = 4 << 20  # of a dense block of columns, or of a chunk of distances: fits the cache
 
 
