@@ -60,6 +60,7 @@ def claims(fit: Any, claim: Claim, null: float) -> Iterator[Finding]:
         return
     own = claim.objective(fit.coef_, fit.intercept_)
     noise = claim.rounding(fit.coef_, fit.intercept_)
+    noise += 1e-14 * abs(null)
     if not abs(own - s.objective) <= REL * abs(s.objective) + noise:
         yield "objective", f"claimed {s.objective!r}, is {own!r} (rounding {noise:.1g})"
     sought = claim.kind in ("l2p", "lpinf") or claim.convex  # reweighting follows its own way

@@ -163,6 +163,8 @@ def attack(
                 line = {"seed": seed, "i": i - step, "findings": answer["findings"]}
                 out.write(json.dumps({**line, "recipe": recipe}) + "\n")
                 out.flush()
+    except KeyboardInterrupt:  # by the person who has seen enough
+        pass
     finally:
         worker.close()
     return tally

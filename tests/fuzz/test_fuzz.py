@@ -9,7 +9,7 @@ import pytest
 from fuzz import driver, interrupts
 
 FOUND = Path(__file__).parent / "found.jsonl"
-RECIPES = 120
+RECIPES = 60
 
 
 @pytest.fixture(scope="module")
