@@ -24,7 +24,8 @@ from .solvers.penalised.exactly_k import exactly_k
 from .solvers.penalised.starts import lower, search
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
-SMALLEST = 1e-4  # of alpha_max: the end of that way
+SMALLEST = 1e-4  # of alpha_max: below it in tenths, for columns of next to no influence
+FARTHEST = 1e-12  # the end of that way; p = 0 and noise of 1e-5 of the signal need 1e-10
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
 LOWERINGS = 8  # coarse steps below the alpha at which a path jumped past k: a twentieth of it
 SEARCHES = 10  # from every start, however fine the grid: between them the neighbour is the start
@@ -121,7 +122,7 @@ def path_to_k(
     with enough. Where there are more than k, the problem is solved once more under the constraint
     of at most k rows. Returns that alpha, this solution and every solution seen on the way;
     ``n_iter`` and ``seconds`` of the solution are those of the whole way. If k is not reached by
-    ``SMALLEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
+    ``FARTHEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
     time limit, which is for the whole path, end it early.
     """
     walk = _Walk(problem, solver, init)
@@ -186,8 +187,10 @@ class _Walk:
         """Lower alpha until k rows are in, or as far as it goes."""
         alpha = self.top * self.ratio
         found = self.visit(alpha, None)
-        while found.solution.rows.size < k and alpha >= SMALLEST * self.top and not self.ended:
-            alpha *= self.ratio
+        # more rows than samples need not enter at all
+        last = self.top * (FARTHEST if k <= len(self.problem.Y) else SMALLEST)
+        while found.solution.rows.size < k and alpha >= last and not self.ended:
+            alpha *= self.ratio if alpha >= SMALLEST * self.top else 0.1
             found = self.visit(alpha, found)
         return alpha
 
@@ -211,6 +214,7 @@ class _Walk:
             share = problem.penalty.alpha / self.top
             above = self.squares.known.get(min(self.squares.known, default=0.0))
             led = self.squares.visit(share * self.squares.top, above)
+            self.squares.hand_on_an_interrupt()
             return reach(solver, problem, led.state.W, start="warm")
         if near is not None:
             return resume(solver, problem, near)
@@ -251,6 +255,7 @@ class _Walk:
             return alpha, found
         if self.squares is not None:
             led = self.squares.restricted(self.squares.to(k), k)[1]
+            self.squares.hand_on_an_interrupt()
             found = replace(led, status=found.status)
         for lowerings in range(LOWERINGS + 1):
             problem = self.problem.with_alpha(alpha)
@@ -263,6 +268,11 @@ class _Walk:
         if found.status in ENDED:
             self.ended = found.status
         return alpha, found
+
+    def hand_on_an_interrupt(self) -> None:
+        """Ctrl-C on a walk that only leads another ends that one too."""
+        if self.ended == Status.INTERRUPTED:
+            raise KeyboardInterrupt
 
     def path(self) -> Path:
         """The solution at every alpha seen, from the largest to the smallest."""
