@@ -233,7 +233,7 @@ def test_interrupt_inside_the_solver_shows_what_there_is(monkeypatch, tmp_path):
 
 
 def test_interrupt_before_there_is_a_result(monkeypatch, tmp_path):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(options, "load_any", interrupted)

@@ -55,11 +55,7 @@ def _with_polars(text: Text, targets: Sequence[str]) -> dict[str, np.ndarray] | 
     except ImportError:
         return None
     try:
-        frame = _frame(pl, text, {})
-        labels = [frame.to_series(text.names.index(name)) for name in targets]
-        as_written = {c.name: pl.String for c in labels if c.dtype == pl.Boolean}
-        if as_written:  # True, TRUE or true
-            frame = _frame(pl, text, as_written)
+        frame = _frame(pl, text, targets)
     except (pl.exceptions.PolarsError, IndexError):
         return None
     frame = _without_blank_end(frame)
@@ -69,20 +65,33 @@ def _with_polars(text: Text, targets: Sequence[str]) -> dict[str, np.ndarray] | 
     return {name: _values(column, text) for name, column in zip(text.names, frame, strict=True)}
 
 
-def _frame(pl: Any, text: Text, kinds: dict[str, Any]) -> Any:
-    options: dict[str, Any] = {
+def _frame(pl: Any, text: Text, targets: Sequence[str]) -> Any:
+    """Read once, or again with what the first reading says is needed: each option costs time."""
+    frame = _read(pl, text)
+    again: dict[str, Any] = {}
+    words = [column for column in frame if column.dtype == pl.String]
+    if any(column.is_in(NO_SPELLINGS).any() for column in words):
+        again["null_values"] = NO_SPELLINGS
+    labels = [frame.to_series(text.names.index(name)) for name in targets]
+    as_written = {label.name: pl.String for label in labels if label.dtype == pl.Boolean}
+    if as_written:  # True, TRUE or true
+        again["schema_overrides"] = as_written
+    return _read(pl, text, **again) if again else frame
+
+
+def _read(pl: Any, text: Text, **options: Any) -> Any:
+    options |= {
+        "source": text.path if text.content is None else text.content,
         "has_header": False,
         "skip_rows": int(text.header),
         "separator": text.delimiter,
         "decimal_comma": text.decimal_comma,
-        "null_values": NO_SPELLINGS,
-        "schema_overrides": kinds,
     }
-    source = text.path if text.content is None else text.content
     try:
-        return pl.read_csv(source, **options)
+        return pl.read_csv(**options)
     except pl.exceptions.ComputeError:  # a column of numbers has a word beyond its beginning
-        return pl.read_csv(source, infer_schema_length=None, **options)
+        options |= {"infer_schema_length": None, "null_values": NO_SPELLINGS}
+        return pl.read_csv(**options)
 
 
 def _without_blank_end(frame: Any) -> Any:
@@ -95,7 +104,8 @@ def _without_blank_end(frame: Any) -> Any:
 
 def _values(column: Any, text: Text) -> np.ndarray:
     if column.dtype.is_numeric():
-        return column.to_numpy()
+        wider = "128" in str(column.dtype)  # than any integer of NumPy
+        return column.cast(float).to_numpy() if wider else column.to_numpy()
     cells = column.cast(str).to_list()  # polars takes true and false, so written, for booleans
     if text.decimal_comma:
         cells = [None if cell is None else with_points([cell])[0] for cell in cells]
