@@ -115,11 +115,12 @@ class Metadata:
         weight = check_sample_weight(sample_weight, n)
         if groups is not None:
             check_consistent_length(groups, np.zeros(n))
-        if not get_config()["enable_metadata_routing"]:
-            return cls(weight, weight, weight, groups)
         splits = "cv" in owner.get_params(deep=False)  # else groups are the owner's own
         given = {"sample_weight": weight, "groups": groups if splits else None}
         given = {name: value for name, value in given.items() if value is not None}
+        # asked for nothing, process_routing answers with an object that "in" never leaves
+        if not given or not get_config()["enable_metadata_routing"]:
+            return cls(weight, weight, weight, groups)
         routed = process_routing(owner, "fit", **given)
         return cls(
             routed["selector"]["fit"].get("sample_weight"),

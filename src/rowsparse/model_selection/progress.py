@@ -6,6 +6,7 @@ Where scikit-learn has callbacks (1.9 and later) the estimators here take them; 
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -14,16 +15,24 @@ from joblib import Parallel, delayed
 
 logger = logging.getLogger("rowsparse")
 
+
+class _NoCallbacks:
+    """In place of scikit-learn's mixin where it has none."""
+
+
+def _as_it_is(method: Any) -> Any:
+    return method
+
+
+CallbackSupportMixin: Any = _NoCallbacks
+with_callbacks: Any = _as_it_is
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    _support = importlib.import_module("sklearn.callback")
 except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's where it has none."""
-
-    def with_callbacks(method: Any) -> Any:
-        """The method as it is."""
-        return method
+    pass
+else:
+    CallbackSupportMixin = _support.CallbackSupportMixin
+    with_callbacks = _support.with_callbacks
 
 
 class Progress:
