@@ -1,6 +1,8 @@
 """What the pages show in a session gives what they say, and their links lead somewhere."""
 
+import contextlib
 import doctest
+import io
 import re
 from pathlib import Path
 
@@ -9,16 +11,42 @@ import pytest
 from rowsparse import WrongToolWarning
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+WRITTEN_BY_SPHINX = {"_build", "auto_gallery", "generated"}
+PAGES = sorted(
+    page
+    for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    if not WRITTEN_BY_SPHINX & set(page.relative_to(ROOT).parts)
+)
 SESSIONS = [page for page in PAGES if ">>> " in page.read_text()]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+TESTED_ELSEWHERE = "add-a-penalty.md"  # its file is run by tests/examples
 
 
 @pytest.mark.filterwarnings(f"ignore::rowsparse.{WrongToolWarning.__name__}")
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
-def test_sessions_run(page):
+def test_sessions_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of them write files
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def plain_blocks(page):
+    """The code of a page that is no session: what a reader pastes, block after block."""
+    return [code for code in BLOCK.findall(page.read_text()) if ">>> " not in code]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if plain_blocks(page) and page.name != TESTED_ELSEWHERE],
+    ids=lambda page: page.name,
+)
+def test_code_runs_as_pasted(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for code in plain_blocks(page):
+            exec(code, names)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

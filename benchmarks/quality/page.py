@@ -44,8 +44,9 @@ That this decides among near ties was said after the figures were seen. Logistic
 | **3 t²**, t = k log(e d / k) / n | -1.33 | 2.66 |
 | 6 t² | -1.29 | 2.57 |
 
-The grid shows why t is in the rule: at k = 5 small ridges tend to be best, at k = 50 large ones. From the same grid, interpolated: c t at best -1.62, c sqrt(log d / n) at best -2.03,
-c k / n at best -1.57. `L2pSelector` at p = 1 without a ridge: -3.65. p = .5 was compared on five
+The grid shows why t is in the rule: at k = 5 small ridges tend to be best, at k = 50 large ones.
+From the same grid, interpolated: c t at best -1.62, c sqrt(log d / n) at best -2.03, c k / n at
+best -1.57. `L2pSelector` at p = 1 without a ridge: -3.65. p = .5 was compared on five
 sets (-2.05 without, -1.08 with 3 t²) and kept; r = 1 was not compared and `TopKSelector` has r = 2
 for its speed and its proofs.
 """

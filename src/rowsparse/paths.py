@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 
 from .penalties.base import Penalty
+from .problems.compressed import compressed
 from .problems.penalised import PenalisedProblem
 from .results import Path, Solution, Status
-from .solvers.base import Deadline, Solver
+from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k
-from .solvers.penalised.irls import IRLS
-from .solvers.penalised.starts import solve, solve_near
+from .solvers.penalised.starts import lower, search
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
-SMALLEST = 1e-4  # of alpha_max: the end of that way
+SMALLEST = 1e-4  # of alpha_max: below it in tenths, for columns of next to no influence
+FARTHEST = 1e-12  # the end of that way; p = 0 and noise of 1e-5 of the signal need 1e-10
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
 LOWERINGS = 8  # coarse steps below the alpha at which a path jumped past k: a twentieth of it
 SEARCHES = 10  # from every start, however fine the grid: between them the neighbour is the start
@@ -44,24 +45,28 @@ def alpha_path(
 ) -> Path:
     """The solutions along a decreasing grid of alpha, under one time limit for all.
 
-    Each is continued from the one before. Where the start matters, ``init`` is tried as well at
-    ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
+    Each goes on from what is known at the last two. Where the start matters, ``init`` is tried as
+    well at ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
     """
-    solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
-    apart = 1 if isinstance(solver, IRLS) else max(1, len(grid) // SEARCHES)
-    for i, alpha in enumerate(grid):
-        at = problem.with_alpha(alpha)
-        if not solutions:
-            solutions.append(solve(at, deadline.limited(solver), init))
-        elif problem.convex or (i % apart and i < len(grid) - 1):
-            solutions.append(solve(at, deadline.limited(solver), solutions[-1]))
-        else:
-            solutions.append(solve_near(at, deadline.limited(solver), solutions[-1], init))
-            if apart > 1 and solutions[-1].start != "warm":
-                _lower_above(problem, solver, grid, solutions, deadline)
+    problem = compressed(problem)
+    found = search(problem.with_alpha(grid[0]), deadline.limited(solver), init)
+    solutions = [found.solution]
+    before = None
+    apart = max(1, len(grid) // SEARCHES)
+    for i, alpha in enumerate(grid[1:], start=1):
         if solutions[-1].status in ENDED:
             break
+        at = problem.with_alpha(alpha)
+        last = found
+        found = resume(deadline.limited(solver), at, last, before)
+        before = last
+        if not problem.convex and (i % apart == 0 or i == len(grid) - 1):
+            found = lower(at, deadline.limited(solver), found, init)
+        solutions.append(found.solution)
+        if found.solution.start != "warm":
+            before = None
+            _lower_above(problem, solver, grid, solutions, found, deadline)
     return Path(grid[: len(solutions)], tuple(solutions))
 
 
@@ -70,13 +75,14 @@ def _lower_above(
     solver: Solver,
     grid: np.ndarray,
     solutions: list[Solution],
+    last: Reached,
     deadline: Deadline,
 ) -> None:
     """Follow the last solution, which is not the continuation of those above it, back up for as
     long as it is lower than what was found there."""
     for i in range(len(solutions) - 2, -1, -1):
-        at = problem.with_alpha(grid[i])
-        trial = solve(at, deadline.limited(solver), solutions[i + 1])
+        last = resume(deadline.limited(solver), problem.with_alpha(grid[i]), last)
+        trial = last.solution
         if trial.status in ENDED or not trial.objective < solutions[i].objective * (1 - 1e-9):
             break
         solutions[i] = trial
@@ -93,13 +99,16 @@ def penalty_path(
     alphas: list[float] = []
     solutions: list[Solution] = []
     deadline = Deadline(solver.time_limit)
+    problem = compressed(problem)
+    last = None
     for penalty in penalties:
         at = problem.with_penalty(penalty)
         alphas.append(penalty.alpha if fraction is None else fraction * at.alpha_max())
-        # rows that reweighting has zeroed cannot come back: IRLS starts anew
-        near = solutions[-1] if solutions and not isinstance(solver, IRLS) else "zero"
-        solutions.append(solve(at.with_alpha(alphas[-1]), deadline.limited(solver), near))
-        if solutions[-1].status in ENDED:
+        at = at.with_alpha(alphas[-1])
+        limited = deadline.limited(solver)
+        last = search(at, limited, "zero") if last is None else resume(limited, at, last)
+        solutions.append(last.solution)
+        if last.solution.status in ENDED:
             break
     return Path(np.array(alphas), tuple(solutions))
 
@@ -113,11 +122,11 @@ def path_to_k(
     with enough. Where there are more than k, the problem is solved once more under the constraint
     of at most k rows. Returns that alpha, this solution and every solution seen on the way;
     ``n_iter`` and ``seconds`` of the solution are those of the whole way. If k is not reached by
-    ``SMALLEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
+    ``FARTHEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
     time limit, which is for the whole path, end it early.
     """
     walk = _Walk(problem, solver, init)
-    alpha, solution = walk.with_k_rows(*walk.to(k), k)
+    alpha, solution = walk.with_k_rows(walk.to(k), k)
     status = solution.status if walk.ended is None else walk.ended
     seconds = walk.deadline.elapsed()
     whole = replace(solution, status=status, n_iter=walk.n_iter, seconds=seconds)
@@ -132,7 +141,7 @@ def path_over_k(
     walk = _Walk(problem, solver, init)
     found: list[tuple[int, float, Solution]] = []
     for k in ks:
-        found.append((k, *walk.with_k_rows(*walk.to(k), k)))
+        found.append((k, *walk.with_k_rows(walk.to(k), k)))
         if walk.ended is not None:
             found[-1] = (k, found[-1][1], replace(found[-1][2], status=walk.ended))
             break
@@ -144,124 +153,129 @@ class _Walk:
     """Solutions along alpha, each from the one before, under one time limit."""
 
     def __init__(self, problem: PenalisedProblem, solver: Solver, init: Init):
-        self.problem = problem
+        self.deadline = Deadline(solver.time_limit)
+        self.problem = problem = compressed(problem)
         self.solver = solver
         self.init = init
-        self.deadline = Deadline(solver.time_limit)
         self.top = problem.alpha_max() or 1.0
         # reweighting makes every solve dear, and jumps past k are bridged by the restriction
-        self.dear = not (problem.loss.quadratic or problem.convex)
-        self.ratio = COARSE**2 if self.dear else COARSE
-        self.n_halvings = 1 if self.dear else REFINEMENTS
-        self.squared = replace(problem, loss=replace(problem.loss, r=2.0))
-        self.known: dict[float, Solution] = {}
+        dear = not (problem.loss.quadratic or problem.convex)
+        self.ratio = COARSE**2 if dear else COARSE
+        self.n_halvings = 1 if dear else REFINEMENTS
+        self.squares = self._of_squares() if dear else None
+        self.known: dict[float, Reached] = {}
         self.lowered: dict[float, Solution] = {}  # below the walk, restricted to k rows
         self.n_iter = 0  # of all solves
         self.ended: str | None = None  # Ctrl-C or the end of the time
 
-    def to(self, k: int) -> tuple[float, Solution]:
-        """The largest alpha found with at least k nonzero rows, and its solution."""
-        alpha, solution = self.down(self.top, None, k)
+    def to(self, k: int) -> float:
+        """The largest alpha found with at least k nonzero rows."""
+        alpha = self.down(k)
         above = min(alpha / self.ratio, self.top)
         for _ in range(self.n_halvings):
-            if solution.rows.size <= k or self.ended:
+            if self.known[alpha].solution.rows.size <= k or self.ended:
                 break
             middle = float(np.sqrt(above * alpha))
-            trial = self.visit(middle, solution)
-            if trial.rows.size >= k:
+            trial = self.visit(middle, self.known[alpha])
+            if trial.solution.rows.size >= k:
                 alpha = middle
-                solution = trial
             else:
                 above = middle
-        return alpha, solution
+        return alpha
 
-    def with_k_rows(self, alpha: float, solution: Solution, k: int) -> tuple[float, Solution]:
-        """The solution if it has at most k rows, else one of the problem restricted to k rows; what
-        is proved of the problem without the constraint holds for it too.
+    def down(self, k: int) -> float:
+        """Lower alpha until k rows are in, or as far as it goes."""
+        alpha = self.top * self.ratio
+        found = self.visit(alpha, None)
+        # more rows than samples need not enter at all
+        last = self.top * (FARTHEST if k <= len(self.problem.Y) else SMALLEST)
+        while found.solution.rows.size < k and alpha >= last and not self.ended:
+            alpha *= self.ratio if alpha >= SMALLEST * self.top else 0.1
+            found = self.visit(alpha, found)
+        return alpha
 
-        Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
-        """
-        if self.ended or solution.rows.size < k:
-            return alpha, solution
-        problem = self.problem.with_alpha(alpha)
-        proved = 0.0 if solution.gap is None else solution.objective - solution.gap
-        found = solution
-        if solution.rows.size > k or not self.problem.convex:
-            near = solution if not self.dear else self._of_squares(solution, k)
-            found = exactly_k(problem, self.deadline.limited(self.solver), near, k)
-        for _ in range(LOWERINGS):
-            if found.rows.size >= k or found.status in ENDED or self.deadline.passed():
-                break
-            alpha *= COARSE
-            problem = self.problem.with_alpha(alpha)
-            proved = 0.0
-            found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
-            self.lowered[alpha] = found
-        if found.status in ENDED:
-            self.ended = found.status
-        elif found.gap is None and (proved or self._squares_under_a_ridge):
-            # for r < 2 it costs several times the way to k (ALLAML, k = 10: 8.8 s against 1.1 s)
-            found = bounded(problem, found, proved)
-        return alpha, found
-
-    @property
-    def _squares_under_a_ridge(self) -> bool:
-        return self.problem.ridge > 0 and self.problem.loss.quadratic
-
-    def _of_squares(self, solution: Solution, k: int) -> Solution:
-        """The k rows that squared loss selects, where to exchange rows from for r < 2.
-
-        On seven gene sets (r = 1, p = 0.5, k = 10) this led lower than the rows of the walk on six,
-        by 0.2 to 19 %, and 1.8 % higher on one.
-        """
-        limit = self.deadline.left()
-        found = path_to_k(self.squared, BlockDescent(time_limit=limit), k)[1]
-        return replace(found, status=solution.status)
-
-    def _left_zero(self, problem: PenalisedProblem) -> Solution:
-        """Squared loss's solution at the same part of alpha_max, where to start from zero rows: a
-        null model that hits most samples (two classes, r = 1) has weights that hold it there."""
-        alpha = problem.penalty.alpha / self.top * self.squared.alpha_max()
-        solver = self.deadline.limited(BlockDescent(time_limit=self.deadline.limit))
-        return solve(self.squared.with_alpha(alpha), solver, "zero")
-
-    def visit(self, alpha: float, near: Solution | None) -> Solution:
-        """The solution at alpha, from the neighbour.
+    def visit(self, alpha: float, near: Reached | None) -> Reached:
+        """What is reached at alpha, from the neighbour.
 
         Steps and bisections pass the same alphas, from the same neighbours, for every k: what was
         solved once is looked up.
         """
         if alpha not in self.known:
-            self.known[alpha] = self._solved(alpha, near)
+            found = self._solved(self.problem.with_alpha(alpha), near)
+            self.known[alpha] = found
+            self.n_iter += found.solution.n_iter
+            if found.solution.status in ENDED:
+                self.ended = found.solution.status
         return self.known[alpha]
 
-    def _solved(self, alpha: float, near: Solution | None) -> Solution:
-        problem = self.problem.with_alpha(alpha)
+    def _solved(self, problem: PenalisedProblem, near: Reached | None) -> Reached:
         solver = self.deadline.limited(self.solver)
-        if isinstance(solver, IRLS):
-            near = None  # rows that reweighting has zeroed cannot come back
-        elif near is None and not isinstance(self.init, str):
-            near = solve(problem, solver, self.init)
-        elif self.dear and (near is None or not near.rows.size):
-            near = self._left_zero(problem)
-        solution = solve(problem, solver, "zero" if near is None else near)
-        self.n_iter += solution.n_iter
-        if solution.status in ENDED:
-            self.ended = solution.status
-        return solution
+        if self.squares is not None:
+            share = problem.penalty.alpha / self.top
+            above = self.squares.known.get(min(self.squares.known, default=0.0))
+            led = self.squares.visit(share * self.squares.top, above)
+            self.squares.hand_on_an_interrupt()
+            return reach(solver, problem, led.state.W, start="warm")
+        if near is not None:
+            return resume(solver, problem, near)
+        return search(problem, solver, "zero" if isinstance(self.init, str) else self.init)
 
-    def down(self, alpha: float, near: Solution | None, k: int) -> tuple[float, Solution]:
-        """Lower alpha until k rows are in, or as far as it goes."""
-        solution = near
-        while solution is None or solution.rows.size < k:
-            if solution is not None and (alpha < SMALLEST * self.top or self.ended):
+    def _of_squares(self) -> _Walk:
+        """The way of squared loss, which shows one of r < 2 where to start at every alpha.
+
+        Continued from its own neighbour, that one holds on to rows whose residuals have vanished:
+        LUNG (r = 1, p = 0.5) has one row down to 6e-4 of alpha_max and 598 below; from squares 8 at
+        0.24 and 15 at 0.17. The k rows of squares are also where to exchange rows from: on seven
+        gene sets (k = 10) that led lower than the walk's own on six, by 0.2 to 19 %.
+        """
+        squared = replace(self.problem, loss=replace(self.problem.loss, r=2.0))
+        return _Walk(squared, BlockDescent(time_limit=self.deadline.left()), "zero")
+
+    def with_k_rows(self, alpha: float, k: int) -> tuple[float, Solution]:
+        """``restricted``, with what is proved of it."""
+        reached, found = self.restricted(alpha, k)
+        if self.ended or found.gap is not None or found.rows.size < k:
+            return reached, found
+        proved = 0.0
+        whole = self.known[alpha].solution
+        if reached == alpha and whole.gap is not None:
+            proved = whole.objective - whole.gap  # which holds under a constraint too
+        # for r < 2 it costs several times the way to k (ALLAML, k = 10: 8.8 s against 1.1 s)
+        if proved or (self.problem.ridge > 0 and self.problem.loss.quadratic):
+            found = bounded(self.problem.with_alpha(reached), found, proved)
+        return reached, found
+
+    def restricted(self, alpha: float, k: int) -> tuple[float, Solution]:
+        """The solution if it has at most k rows, else one of the problem restricted to k rows.
+
+        Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
+        """
+        found = self.known[alpha].solution
+        if self.ended or found.rows.size < k or (found.rows.size == k and self.problem.convex):
+            return alpha, found
+        if self.squares is not None:
+            led = self.squares.restricted(self.squares.to(k), k)[1]
+            self.squares.hand_on_an_interrupt()
+            found = replace(led, status=found.status)
+        for lowerings in range(LOWERINGS + 1):
+            problem = self.problem.with_alpha(alpha)
+            found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
+            if lowerings:
+                self.lowered[alpha] = found
+            if found.rows.size >= k or found.status in ENDED or self.deadline.passed():
                 break
-            alpha *= self.ratio
-            solution = self.visit(alpha, solution)
-        return alpha, solution
+            alpha *= COARSE
+        if found.status in ENDED:
+            self.ended = found.status
+        return alpha, found
+
+    def hand_on_an_interrupt(self) -> None:
+        """Ctrl-C on a walk that only leads another ends that one too."""
+        if self.ended == Status.INTERRUPTED:
+            raise KeyboardInterrupt
 
     def path(self) -> Path:
         """The solution at every alpha seen, from the largest to the smallest."""
-        seen = {**self.known, **self.lowered}
+        seen = {alpha: reached.solution for alpha, reached in self.known.items()} | self.lowered
         order = sorted(seen, reverse=True)
         return Path(np.array(order), tuple(seen[alpha] for alpha in order))

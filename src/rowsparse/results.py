@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import threading
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
 from .numerics.rows import nonzero_rows
-from .values import ByValue
+from .values import ByValue, ShownInNotebooks
 
 
 class Status:
@@ -36,6 +38,19 @@ ADVICE = {
 }
 
 
+FORMAT = 1  # of the files; a change that older versions would misread raises it
+_ARRAYS = ("W", "intercept", "gradient")
+_LINES = ("alphas", "powers", "ks")
+_NAMES = ("facts", *_ARRAYS, *_LINES)
+_IN_JSON: dict[Any, tuple[type, ...]] = {  # of the annotations of fields; all else are lists
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "dict[str, float]": (dict,),
+}
+
+
 @dataclass(frozen=True)
 class Step:
     """One line of a history."""
@@ -48,7 +63,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(ByValue):
+class Solution(ByValue, ShownInNotebooks):
     """What a solver returns. Every number is about the returned W and intercept.
 
     ``violation`` is the certificate: the largest change that exact minimisation over a single row
@@ -122,32 +137,18 @@ class Solution(ByValue):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
-        facts = {k: v for k, v in vars(self).items() if k not in ("W", "intercept", "gradient")}
-        facts["history"] = [asdict(step) for step in self.history]
-        arrays = {"W": self.W, "intercept": self.intercept}
-        arrays["gradient"] = np.empty((0, 0)) if self.gradient is None else self.gradient
-        _write_npz(file, facts=json.dumps(facts), **arrays)
+        _write_npz(file, {"format": FORMAT, **_facts_of(self)}, _arrays_of(self))
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Solution:
         """Read what ``save`` wrote."""
-        arrays = _read_npz(file, ("facts", "W", "intercept", "gradient"))
-        gradient = arrays["gradient"] if arrays["gradient"].size else None
-        try:
-            facts = json.loads(str(arrays["facts"]))
-            if facts["status"] not in ADVICE:
-                raise ValueError(f"unknown status {facts['status']!r}")
-            facts["history"] = tuple(Step(**step) for step in facts["history"])
-            return cls(arrays["W"], arrays["intercept"], **facts, gradient=gradient)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"Expected a result saved by rowsparse, got {str(file)!r}, whose facts cannot be "
-                f"understood ({type(error).__name__}); save it again."
-            ) from error
+        with _explained(file):
+            facts, arrays = _read_npz(file)
+            return _solution(facts, arrays)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path(ByValue):
+class Path(ByValue, ShownInNotebooks):
     """Solutions along a decreasing grid of alpha, or of p where ``powers`` names one for each.
 
     Their W and intercept are those of the problem that was solved, with the columns of X centred
@@ -194,29 +195,106 @@ class Path(ByValue):
             first[solution.rows] = alpha
         return first
 
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write to a .npz file, as ``Solution.save`` does."""
+        facts = [_facts_of(solution) for solution in self.solutions]
+        given = {name: vars(self)[name] for name in _LINES}
+        arrays = {name: values for name, values in given.items() if values is not None}
+        for i, solution in enumerate(self.solutions):
+            arrays |= _arrays_of(solution, f".{i}")
+        _write_npz(file, {"format": FORMAT, "solutions": facts}, arrays)
 
-def _write_npz(file: str | os.PathLike[str], **arrays: Any) -> None:
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Path:
+        """Read what ``save`` wrote."""
+        with _explained(file):
+            facts, arrays = _read_npz(file)
+            parts = enumerate(facts["solutions"])
+            solutions = tuple(_solution(part, arrays, f".{i}") for i, part in parts)
+            given = {name: arrays[name] for name in _LINES if name in arrays}
+            for name, values in given.items():
+                if values.shape != (len(solutions),) or values.dtype.kind not in "if":
+                    raise ValueError(f"{name} that is no array of {len(solutions)} numbers")
+            return cls(solutions=solutions, **given)
+
+
+def _facts_of(solution: Solution) -> dict[str, Any]:
+    """All of it but the arrays."""
+    facts = {k: v for k, v in vars(solution).items() if k not in _ARRAYS}
+    facts["history"] = [asdict(step) for step in solution.history]
+    return facts
+
+
+def _arrays_of(solution: Solution, suffix: str = "") -> dict[str, np.ndarray]:
+    arrays = {name + suffix: vars(solution)[name] for name in _ARRAYS}
+    if solution.gradient is None:
+        arrays["gradient" + suffix] = np.empty((0, 0))
+    return arrays
+
+
+def _solution(facts: Any, arrays: dict[str, np.ndarray], suffix: str = "") -> Solution:
+    """The solution of these facts and arrays, once they have been found to be one's."""
+    found: dict[str, Any] = {name: arrays[name + suffix] for name in _ARRAYS}
+    shape = found["W"].shape
+    if len(shape) != 2:
+        raise ValueError(f"W of shape {shape}")
+    if not found["gradient"].size:
+        found["gradient"] = None
+    for name, wanted in zip(_ARRAYS, (shape, shape[1:], shape), strict=True):
+        array = found[name]
+        if array is not None and (array.shape != wanted or array.dtype.kind != "f"):
+            raise ValueError(f"{name} that is no array of floats of shape {wanted}")
+    facts = dict(_checked(Solution, facts), **found)
+    if facts["status"] not in ADVICE:
+        raise ValueError(f"the unknown status {facts['status']!r}")
+    facts["history"] = tuple(Step(**_checked(Step, step)) for step in facts["history"])
+    return Solution(**facts)
+
+
+def _checked(kind: type, facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts, if each is of the type that the dataclass says."""
+    for one in fields(kind):
+        if one.name in facts and type(facts[one.name]) not in _IN_JSON.get(one.type, (list,)):
+            raise TypeError(f"{one.name} = {facts[one.name]!r:.40}")
+    wrong = [value for value in facts.get("starts", {}).values() if type(value) is not float]
+    if wrong:
+        raise TypeError(f"starts with {wrong[0]!r:.40}")
+    return facts
+
+
+def _write_npz(file: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     target = FilePath(file)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with open(unfinished, "xb") as stream:
-            np.savez_compressed(stream, **arrays)
+            np.savez_compressed(stream, facts=json.dumps(facts), **arrays)
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _read_npz(file: str | os.PathLike[str], names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    problem = f"Expected a result saved by rowsparse, got {str(file)!r}, which"
+def _read_npz(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with np.load(file, allow_pickle=False) as archive:
+        ours = [name for name in archive.files if name.partition(".")[0] in _NAMES]
+        arrays = {name: archive[name] for name in ours}
+    facts = json.loads(str(arrays.pop("facts")))
+    version = facts.pop("format", FORMAT)  # the first files had no such field
+    if version != FORMAT:
+        raise ValueError(f"the format {version!r:.40} of another version of rowsparse")
+    return facts, arrays
+
+
+@contextmanager
+def _explained(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever is wrong with a file that is there is said in one sentence: what is read may have
+    come from anywhere, and each library has its own errors for what it does not expect."""
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            missing = [name for name in names if name not in archive.files]
-            if missing:
-                raise ValueError(f"{problem} lacks {', '.join(missing)}; save it again.")
-            return {name: archive[name] for name in names}
-    except (OSError, EOFError, ValueError) as error:
-        if isinstance(error, FileNotFoundError) or str(error).startswith("Expected"):
-            raise
-        raise ValueError(f"{problem} cannot be read ({error}); save it again.") from error
-    except Exception as error:  # zipfile.BadZipFile and zlib errors of a truncated archive
-        raise ValueError(f"{problem} is damaged ({error}); save it again.") from error
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(
+            f"Expected a result saved by rowsparse, got {str(file)!r}, which cannot be read "
+            f"({what:.200}); save it again."
+        ) from error

@@ -177,7 +177,8 @@ def _kind(y: np.ndarray) -> str:
         return "multiclass"  # or binary; with more classes than that sklearn warns
     if y.dtype.kind == "f" and np.isfinite(first).all() and np.any(first != np.floor(first)):
         return "continuous" if y.ndim == 1 else "continuous-multioutput"
-    with warnings.catch_warnings():  # about many classes, which _are_numbers decides
+    # about many classes _are_numbers decides; numbers too large for an integer are no classes
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.filterwarnings("ignore", message="The number of unique classes")
         return str(type_of_target(y, input_name="y"))
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+import importlib
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
 
 
+@dataclass(eq=False, repr=False)
 class Parameters:
     """Gives a dataclass scikit-learn's ``get_params`` and ``set_params``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor arguments by name; ``deep`` has no effect, nothing is nested."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
 
     def set_params(self, **params: Any) -> Self:
         """Change constructor arguments by name."""
@@ -36,6 +38,16 @@ class ByValue:
 
     def __eq__(self, other: object) -> bool:
         return same_values(self, other)
+
+
+class ShownInNotebooks:
+    """Gives a result figures in the cell of a notebook; the layer of reports draws them."""
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return str(importlib.import_module("rowsparse.report.notebook").fragment(self))
+        except ImportError:  # without Jinja2 (extra "report") the cell shows the text
+            return None
 
 
 def same_values(a: Any, b: Any) -> bool:

@@ -8,6 +8,7 @@ from rowsparse.datasets import make_row_sparse
 @pytest.fixture(autouse=True)
 def no_dataset_folder(monkeypatch):
     monkeypatch.delenv("ROWSPARSE_DATA", raising=False)
+    monkeypatch.setattr("rowsparse.datasets.registry.fetched", dict)
 
 
 @pytest.fixture

@@ -34,6 +34,17 @@ def test_a_damaged_file_does_not_hide_the_others(folder):
     assert "damaged.npz" in info.stderr
 
 
+def test_files_of_every_fault_do_not_hide_the_others(folder):
+    np.savez(folder / "constant.npz", X=np.eye(3), y=[1, 1, 1])
+    np.savez(folder / "strange.npz", X=np.eye(3), y=np.array(3))
+    (folder / "locked.npz").symlink_to(folder / "gone.npz")
+    (folder / "folder.npz").mkdir()
+    entries = {e["name"]: e for e in json.loads(rowsparse("datasets", "list", "--json").stdout)}
+    for name in ("constant", "strange", "locked", "folder", "damaged"):
+        assert entries[name]["target"].startswith("cannot be read")
+    assert entries["tiny"]["samples"] == 4
+
+
 def test_info_counts_classes_and_labels(folder):
     facts = json.loads(rowsparse("datasets", "info", "breast_cancer", "--json").stdout)
     assert facts["counts"] == {"malignant": 212, "benign": 357}
@@ -63,3 +74,14 @@ def test_wrong_folder_is_one_sentence(monkeypatch, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "ROWSPARSE_DATA" in result.stderr
+
+
+def test_what_can_be_fetched_is_listed_and_said(folder):
+    entries = {e["name"]: e for e in json.loads(rowsparse("datasets", "list", "--json").stdout)}
+    assert entries["ALLAML"]["target"] == "remote: see 'datasets fetch'"
+    missing = rowsparse("select", "ALLAML", "-k", 2)
+    assert missing.exit_code == 2
+    assert "rowsparse datasets fetch ALLAML" in missing.stderr
+    unknown = rowsparse("datasets", "fetch", "ALLAMM")
+    assert unknown.exit_code == 2
+    assert "Did you mean 'ALLAML'?" in unknown.stderr

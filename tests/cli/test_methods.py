@@ -2,12 +2,14 @@
 
 import inspect
 import json
+import sys
+import time
 
 import numpy as np
 import pytest
 from command import rowsparse
 
-from rowsparse import TopKSelector
+from rowsparse import ScoreSelector, TopKSelector
 from rowsparse.cli.methods import METHODS, PARAMETERS, SWITCHES
 from rowsparse.datasets import load_dataset
 
@@ -59,6 +61,8 @@ def test_options_name_parameters_that_exist():
     for method in METHODS.values():
         known = method.build({}).get_params(deep=False)
         for option in method.options:
+            if method.solver is None and option == "time_limit":  # the clock's, not the filter's
+                continue
             name = {**PARAMETERS, **SWITCHES, "time_limit": "solver"}.get(option, option)
             # a special case fixes some exponents: its maker decides, not the class
             assert name in known or name in inspect.signature(method.make).parameters
@@ -95,12 +99,24 @@ def test_how_many_features_without_k_is_said(method):
     assert "Note: -k was not given" in result.stderr
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if "time_limit" in METHODS[m].options])
+@pytest.mark.parametrize("method", [m for m in METHODS if METHODS[m].solver is not None])
 def test_a_time_limit_reaches_every_method_that_has_one(method):
     arguments = ("--method", method, "-k", 5, "--time-limit", 1e-9, "--json")
     result = rowsparse("select", "digits", *arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["status"] == "out of time"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer for this")
+def test_a_filter_that_takes_too_long_is_stopped(monkeypatch):
+    monkeypatch.setattr(ScoreSelector, "fit", lambda *_: time.sleep(30))
+    began = time.perf_counter()
+    result = rowsparse("select", "iris", "--method", "relieff", "--time-limit", 0.2)
+    assert time.perf_counter() - began < 20
+    assert result.exit_code == 2
+    assert "expected relieff to end within 0.2 s" in result.stderr
+    monkeypatch.undo()
+    assert rowsparse("select", "iris", "--method", "f", "--time-limit", 60).exit_code == 0
 
 
 def test_a_filter_has_scores_and_no_coefficients(tmp_path):

@@ -13,7 +13,7 @@ from command import IN_A_PROCESS, rowsparse
 from sklearn.exceptions import ConvergenceWarning
 
 from rowsparse import L2pSelector
-from rowsparse.cli import main
+from rowsparse.cli import main, options
 from rowsparse.cli import select as select_module
 from rowsparse.datasets import load_dataset, make_row_sparse
 from rowsparse.solvers import BlockDescent
@@ -236,7 +236,7 @@ def test_interrupt_before_there_is_a_result(monkeypatch, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(select_module, "load_any", interrupted)
+    monkeypatch.setattr(options, "load_any", interrupted)
     out = tmp_path / "selected.csv"
     result = rowsparse("select", "digits", "--out", out)
     assert result.exit_code == 130

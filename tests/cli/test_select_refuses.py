@@ -14,9 +14,9 @@ BAD_INPUT = {
     "both k and alpha": (("iris", "-k", 1, "--alpha", 1), ["-k, --alpha", "got both"]),
     "unknown method": (("iris", "--method", "boruta"), ["--method", "l2p", "'boruta'"]),
     "nearly a method": (("iris", "--method", "relief"), ["Did you mean 'relieff'?"]),
-    "time limit of a filter": (
-        ("iris", "--method", "relieff", "--time-limit", 5),
-        ["--time-limit", "no such option with --method relieff", "choose one of l2p,", "topk"],
+    "no time for a filter": (
+        ("iris", "--method", "relieff", "--time-limit", 0),
+        ["--time-limit", "above 0", "got 0"],
     ),
     "arom of numbers": (
         ("iris", "-k", 2, "--method", "arom", "--task", "regression"),
@@ -38,6 +38,10 @@ BAD_INPUT = {
     "unknown init": (("iris", "-k", 2, "--init", "magic"), ["init", "magic"]),
     "no time": (("iris", "-k", 2, "--time-limit", 0), ["--time-limit", "above 0", "got 0"]),
     "folder for out is missing": (("iris", "--out", "no/such/x.csv"), ["--out", "create it"]),
+    "out twice": (
+        ("iris", "--out", "x.csv", "--out-data", "x.csv"),
+        ["--out-data", "another file"],
+    ),
     "out is a folder": (("iris", "--out", "{folder}"), ["--out", "name a file"]),
     "out is no csv": (("iris", "--out", "x.parquet"), ["--out", ".csv", "'x.parquet'"]),
 }
@@ -78,7 +82,7 @@ def test_constant_target_is_refused(tmp_path):
 def test_bad_input_leaves_an_existing_file_alone(tmp_path):
     out = tmp_path / "selected.csv"
     out.write_text("precious")
-    assert rowsparse("select", "iris", "-k", 99, "--out", out).exit_code == 2
+    assert rowsparse("select", "iris", "-k", 99, "--out", out, "--force").exit_code == 2
     assert out.read_text() == "precious"
 
 
@@ -90,7 +94,7 @@ def test_failed_writing_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch)
         raise OSError(28, "No space left on device", str(target))
 
     monkeypatch.setattr(os, "replace", disk_full)
-    result = rowsparse("select", "iris", "-k", 2, "--out", out)
+    result = rowsparse("select", "iris", "-k", 2, "--out", out, "--force")
     assert result.exit_code == 2
     assert "no space left on device" in result.stderr
     assert out.read_text() == "precious"
@@ -100,7 +104,7 @@ def test_failed_writing_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch)
 def test_output_is_replaced_and_readable_by_others(tmp_path):
     out = tmp_path / "selected.csv"
     out.write_text("old")
-    assert rowsparse("select", "iris", "-k", 2, "--out", out).exit_code == 0
+    assert rowsparse("select", "iris", "-k", 2, "--out", out, "--force").exit_code == 0
     assert out.read_text().startswith("rank,name,score,")
     (tmp_path / "plain").write_text("")
     assert out.stat().st_mode == (tmp_path / "plain").stat().st_mode

@@ -94,7 +94,7 @@ def test_solves_or_refuses_with_a_sentence(solver, problem):
     solver, problem = SOLVERS[solver](time_limit=60.0), made(problem)
     reason = solver.supports(problem)
     if reason is not None:
-        with pytest.raises(ValueError, match=f"^{type(solver).__name__} cannot solve") as refused:
+        with pytest.raises(ValueError, match=f"{type(solver).__name__} cannot solve") as refused:
             run(solver, problem)
         message = str(refused.value)
         assert message.endswith(f": {reason}")

@@ -251,3 +251,24 @@ def test_smoothing_gives_a_new_value_and_r_two_needs_none(loss):
     smoothed = loss.smoothed(0.1)
     assert loss.smoothing == 0.0
     assert smoothed.smoothing == (0.0 if loss.quadratic else 0.1)
+
+
+@pytest.mark.parametrize("r", [1.0, 1.05, 1.2, 1.5, 2.0])
+@pytest.mark.parametrize("size", [1e-140, 1e-30, 1.0, 1e30])
+def test_the_best_multiple_proves_most_at_any_scale(r, size):
+    rng = np.random.default_rng(0)
+    # powers of residuals in the range of floats: what a solver's gradient is made of
+    size = size ** min(1.0, 1 / (20 * (r - 1))) if r > 1 else size
+    Y = size * rng.normal(size=(6, 2))
+    loss = ResidualLoss(r, np.array([0.0, 1.0, 2.0, 1.0, 1.0, 1.0]))
+    Theta = -loss.gradient(np.zeros_like(Y), Y)
+    best = loss.best_dual_value(-Theta, Y, np.inf)
+    multiples = [loss.dual_value(-t * Theta, Y) for t in np.linspace(0, 1, 101)]
+    assert best >= max(multiples) * (1 - 1e-12) > 0
+
+
+def test_a_dual_point_too_small_for_its_powers_still_proves_something():
+    # |theta|**21 is beyond the range of floats: the multiple is found without it
+    Y = np.full((4, 1), 1e-30)
+    loss = ResidualLoss(1.05)
+    assert loss.best_dual_value(np.full((4, 1), -1e-20), Y, np.inf) > 0

@@ -88,7 +88,7 @@ def test_several_target_columns_are_several_outputs_in_the_order_asked_for(tmp_p
     assert data.feature_names == ("a",)
 
 
-@pytest.mark.parametrize("without", [None, "polars", "pandas"])
+@pytest.mark.parametrize("without", [None, "polars", "pyarrow"])
 def test_parquet_with_either_library(tmp_path, frame, monkeypatch, without):
     frame.to_parquet(tmp_path / "t.parquet")
     if without:
@@ -96,7 +96,7 @@ def test_parquet_with_either_library(tmp_path, frame, monkeypatch, without):
     assert_is_the_frame(load_file(tmp_path / "t.parquet", "species"))
 
 
-@pytest.mark.parametrize("without", ["polars", "pandas"])
+@pytest.mark.parametrize("without", ["polars", "pyarrow"])
 @pytest.mark.parametrize("index_name", [None, "patient"])
 def test_pandas_index_in_parquet_is_no_feature(tmp_path, frame, monkeypatch, without, index_name):
     frame.index = pd.Index([10, 20, 30, 40], name=index_name)
@@ -105,7 +105,7 @@ def test_pandas_index_in_parquet_is_no_feature(tmp_path, frame, monkeypatch, wit
     assert_is_the_frame(load_file(tmp_path / "t.parquet", "species"))
 
 
-@pytest.mark.parametrize("without", ["polars", "pandas"])
+@pytest.mark.parametrize("without", ["polars", "pyarrow"])
 def test_parquet_takes_integers_booleans_and_categories(tmp_path, monkeypatch, without):
     frame = pd.DataFrame({"i": [1, 2, 3], "b": [True, False, True], "y": ["u", "v", "u"]})
     frame["y"] = frame["y"].astype("category")
@@ -198,19 +198,23 @@ BAD_TABLES = {
         "y",
         ["column names in the first line", "got numbers"],
     ),
-    "unnamed column": ("t.csv", ",a,y\n0,1,2\n", "y", ["column 1", "index=False"]),
     "duplicate names": ("t.csv", "a,b,a,y\n1,2,3,4\n", "y", ["'a' more than once", "rename"]),
     "no target named": ("t.csv", "a,b\n1,2\n", None, ["--target", "'a', 'b'"]),
     "no such target": ("t.csv", "a,label\n1,2\n", "lable", ["'lable'", "Did you mean 'label'?"]),
     "same target twice": ("t.csv", "a,y\n1,2\n", ["y", "y"], ["different target columns"]),
-    "words": (
+    "words among numbers": (
         "t.csv",
-        "a,city,b,sex,y\n1,Rome,2,f,0\n2,Oslo,3,m,1\n",
+        "a,b,y\n1,2,0\n<0.5,3,1\n4,5,1\n6,7,1\n",
         "y",
-        ["'city', 'sex'", "'Rome' in 'city'", "encode them as numbers"],
+        ["among the numbers in 'a'", "'<0.5' in 'a'", "--ignore"],
     ),
-    "underscored code": ("t.csv", "a,y\n1_5,0\n2,1\n", "y", ["'a'", "'1_5'"]),
-    "missing cells": ("t.csv", "a,b,y\n1,2,0\n,3,1\n4,NA,1\n", "y", ["'a', 'b'", "data row 2"]),
+    "underscored code": ("t.csv", "a,y\n1_5,0\n2,1\n", "y", ["'a'", "another word in every row"]),
+    "missing cells": (
+        "t.csv",
+        "a,b,y\n1,2,0\n,3,1\n4,NA,1\n",
+        "y",
+        ["'a' (1), 'b' (1)", "data row 2", "--impute"],
+    ),
     "nan cells": ("t.csv", "a,b,y\n1,2,0\n5,nan,1\n", "y", ["missing values", "'b'", "data row 2"]),
     "infinite cells": ("t.csv", "a,b,y\n1,2,0\n5,inf,1\n", "y", ["infinite", "'b'"]),
     "missing target": ("t.csv", "a,y\n1,u\n2,\n", "y", ["'y'", "data row 2"]),
@@ -218,9 +222,7 @@ BAD_TABLES = {
     "cut off": ("t.csv", "a,b,y\n1,2,0\n3,4", "y", ["expected 3 cells", "got 2 in data row 2"]),
     "open quote": ("t.csv", 'a,y\n1,"u\n', "y", ["damaged", "cut off"]),
     "not UTF-8": ("t.csv", b"a,gr\xf6\xdfe\n1,2\n", "a", ["UTF-8"]),
-    "semicolons": ("t.csv", "a;b;y\n1;2;0\n", "y", ["separated by commas", "semicolons"]),
-    "commas in a tsv": ("t.tsv", "a,b,y\n1,2,0\n", "y", ["separated by tabs", "by commas"]),
-    "wrong ending": ("t.xlsx", "x", "y", [".csv", ".npz", ".parquet", "got '.xlsx'"]),
+    "wrong ending": ("t.docx", "x", "y", [".csv", ".npz", ".parquet", "got '.docx'"]),
     "no ending": ("t", "x", "y", ["got 'no ending'"]),
     "no parquet": ("t.parquet", "a,b\n1,2\n", "a", ["a Parquet file", "damaged"]),
     "no zip": ("t.npz", "a,b\n1,2\n", None, ["a NumPy file", "damaged"]),
@@ -252,28 +254,28 @@ def test_text_table_with_nul_bytes(tmp_path):
         load_file(path, "y")
 
 
-@pytest.mark.parametrize("missing_library", [("polars", "pandas")])
+@pytest.mark.parametrize("missing_library", [("polars", "pyarrow")])
 def test_parquet_without_a_library(tmp_path, frame, monkeypatch, missing_library):
     frame.to_parquet(tmp_path / "t.parquet")
     for module in missing_library:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DatasetError) as error:
         load_file(tmp_path / "t.parquet", "species")
-    assert_one_sentence(error, "pip install polars", ".csv")
+    assert_one_sentence(error, "pip install pyarrow", ".csv")
 
 
-@pytest.mark.parametrize("without", ["polars", "pandas"])
+@pytest.mark.parametrize("without", ["polars", "pyarrow"])
 def test_bad_columns_in_parquet(tmp_path, monkeypatch, without):
     monkeypatch.setitem(sys.modules, without, None)
     path = tmp_path / "t.parquet"
     numbers = pl.Series("a", [1, None, 3])
     pl.DataFrame({"a": numbers, "y": [0, 1, 0]}).write_parquet(path)
     with pytest.raises(
-        DatasetError, match=r"missing values, got some in 'a' \(first in data row 2\)"
+        DatasetError, match=r"missing values, got some in 'a' \(1\) \(first in data row 2\)"
     ):
         load_file(path, "y")
-    pl.DataFrame({"a": ["u", None, "w"], "y": [0, 1, 0]}).write_parquet(path)
-    with pytest.raises(DatasetError, match="for example 'u' in 'a'"):
+    pl.DataFrame({"a": [[1], [2], [3]], "y": [0, 1, 0]}).write_parquet(path)
+    with pytest.raises(DatasetError, match=r"for example '\[1\]' in 'a'"):
         load_file(path, "y")
     pl.DataFrame({"a": [1, 2, 3], "y": ["u", None, "w"]}).write_parquet(path)
     with pytest.raises(DatasetError, match=r"missing values, got some in 'y'"):

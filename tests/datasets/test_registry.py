@@ -14,6 +14,7 @@ X = np.arange(12.0).reshape(4, 3)
 @pytest.fixture(autouse=True)
 def no_folder(monkeypatch):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    monkeypatch.setattr("rowsparse.datasets.registry.fetched", dict)
 
 
 @pytest.fixture

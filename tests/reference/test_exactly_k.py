@@ -53,6 +53,36 @@ def test_a_robust_path_that_jumps_past_k_is_bridged():
     assert np.any(selector.coef_ != 0, axis=0).sum() == 3
 
 
+@pytest.mark.parametrize("kind", [L2pSelector, LpInfSelector])
+@pytest.mark.parametrize("seed", range(12))
+def test_odd_shapes(kind, seed):
+    """Fewer samples than k, one column, one output, whole numbers, p from 0 to 1: always k rows."""
+    rng = np.random.default_rng(seed)
+    n, d, c = int(rng.integers(4, 40)), int(rng.integers(1, 25)), int(rng.integers(1, 4))
+    X = np.round(3 * rng.normal(size=(n, d)), int(rng.integers(0, 3))) + 1e-3 * np.eye(n, d)
+    Y = X[:, : min(d, 3)] @ rng.normal(size=(min(d, 3), c)) + rng.normal(size=(n, c))
+    k = int(rng.integers(1, min(d, n - 2) + 1))
+    selector = kind(k, p=float(rng.choice([0.0, 0.5, 1.0])), task="regression").fit(X, Y)
+    nonzero = np.any(np.atleast_2d(selector.coef_) != 0, axis=0)
+    assert nonzero.sum() == k
+    np.testing.assert_array_equal(nonzero, selector.support_)
+    found = selector.solution_
+    np.testing.assert_array_equal(np.flatnonzero(nonzero), found.rows)
+    problem = selector.problem_and_solver(X, Y)[0].with_alpha(selector.alpha_)
+    assert problem.objective(problem.joined(found.W, found.intercept)) == pytest.approx(
+        found.objective, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
+def test_columns_of_noise_enter_in_the_end(p):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 12))
+    Y = X[:, :3] @ rng.normal(size=(3, 2)) + 1e-3 * rng.normal(size=(4000, 2))
+    selector = L2pSelector(8, p=p).fit(X, Y)
+    assert np.any(selector.coef_ != 0, axis=0).sum() == 8
+
+
 def test_the_reported_crash_of_proximal_gradient():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 1000))

@@ -159,7 +159,7 @@ def solves(monkeypatch):
 
         return call
 
-    for name in ("solve", "solve_near"):
+    for name in ("reach", "resume", "search"):
         monkeypatch.setattr(paths_module, name, counted(getattr(paths_module, name)))
     return count
 
@@ -282,6 +282,76 @@ def test_every_file_is_free_of_pickle(saved):
         assert set(archive.namelist()) == {"facts.npy", "W.npy", "intercept.npy", "gradient.npy"}
     with np.load(saved, allow_pickle=False) as archive:
         json.loads(str(archive["facts"]))
+
+
+@pytest.mark.parametrize("along", [{"n_alphas": 4}, {"ks": [2, 3]}], ids=["alpha", "k"])
+def test_a_path_comes_back_as_it_was(tmp_path, along):
+    found = path(**along)
+    found.save(tmp_path / "path.npz")
+    assert Path.load(tmp_path / "path.npz") == found
+
+
+def _with(file, **changes):
+    """The saved file with other facts or arrays."""
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    facts = json.loads(str(arrays.pop("facts")))
+    for name, value in changes.items():
+        (arrays if isinstance(value, np.ndarray) else facts)[name] = value
+    np.savez(file, facts=json.dumps(facts), **arrays)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"W": np.zeros(3)},
+        {"W": np.zeros((2, 2))},
+        {"intercept": np.zeros(7)},
+        {"intercept": np.zeros(3, dtype=complex)},
+        {"gradient": np.zeros((1, 1))},
+        {"objective": "low"},
+        {"n_iter": True},
+        {"status": ["converged"]},
+        {"history": 5},
+        {"history": [{"iteration": "x"}]},
+        {"starts": {"zero": "x"}},
+        {"format": 2},
+        {"surprise": 1},
+    ],
+    ids=str,
+)
+def test_a_file_with_anything_that_is_no_solution_is_refused(saved, changes):
+    _with(saved, **changes)
+    with pytest.raises(ValueError) as error:
+        Solution.load(saved)
+    assert one_sentence(error)
+
+
+def test_a_path_with_another_number_of_alphas_is_refused(tmp_path):
+    path(n_alphas=3).save(tmp_path / "path.npz")
+    _with(tmp_path / "path.npz", alphas=np.array([1.0]))
+    with pytest.raises(ValueError) as error:
+        Path.load(tmp_path / "path.npz")
+    assert one_sentence(error)
+
+
+def test_deep_json_is_refused_in_one_sentence(saved):
+    _with(saved, W=np.zeros((15, 3)))
+    with np.load(saved) as archive:
+        arrays = {**archive, "facts": "[" * 100_000}
+    np.savez(saved, **arrays)
+    with pytest.raises(ValueError) as error:
+        Solution.load(saved)
+    assert one_sentence(error)
+
+
+def test_files_of_before_there_was_a_format_are_still_read(solution, saved):
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    facts = json.loads(str(arrays["facts"]))
+    assert facts.pop("format") == 1
+    np.savez(saved, **{**arrays, "facts": json.dumps(facts)})
+    assert_same(Solution.load(saved), solution)
 
 
 def one_sentence(error):

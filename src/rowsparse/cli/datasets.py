@@ -1,4 +1,4 @@
-"""rowsparse datasets list | info: what data there is by name."""
+"""rowsparse datasets list | info | fetch: what data there is by name."""
 
 from __future__ import annotations
 
@@ -8,27 +8,37 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.text import Text
 
-from rowsparse.cli.base import AsJson, plain_table, print_json, said_plainly, terminal
-from rowsparse.datasets.base import Dataset, DatasetError, shortened
+from rowsparse.cli.application import PlainGroup
+from rowsparse.cli.options import AsJson, DataOptions, with_options
+from rowsparse.cli.terminal import (
+    plain_table,
+    print_json,
+    said_plainly,
+    say,
+    show_notes,
+    terminal,
+    working,
+)
+from rowsparse.datasets.base import Dataset, shortened
 from rowsparse.datasets.registry import (
     FOLDER_VARIABLE,
     about,
     dataset_names,
     describe,
-    load_any,
     load_dataset,
     target_of,
 )
+from rowsparse.datasets.remote import REMOTE, fetch_dataset
 
 datasets_app = typer.Typer(
     help=(
-        "Named datasets: those that come with scikit-learn, and the npz files in the folder "
-        f"named by the environment variable {FOLDER_VARIABLE}."
+        "Named datasets: those that come with scikit-learn, the npz and mat files in the folder "
+        f"named by the environment variable {FOLDER_VARIABLE}, and those that were fetched."
     ),
     no_args_is_help=True,
     rich_markup_mode=None,
+    cls=PlainGroup,
 )
 
 
@@ -36,52 +46,60 @@ datasets_app = typer.Typer(
 def list_datasets(as_json: AsJson = False) -> None:
     """List every dataset that DATA may name."""
     with said_plainly():
-        entries = [_listed(name) for name in dataset_names()]
+        here = dataset_names()
+        entries = [_listed(name) for name in here]
+        away = {"samples": None, "features": None, "target": "remote: see 'datasets fetch'"}
+        entries += [{"name": n, **away, "source": about(n)} for n in REMOTE if n not in here]
     if as_json:
         print_json(entries)
         return
-    table = plain_table(*entries[0], words=("name", "target", "source"))
-    for entry in entries:
-        table.add_row(*(Text(str(value)) for value in entry.values()))
-    terminal().print(table)
+    rows = [["" if value is None else value for value in entry.values()] for entry in entries]
+    terminal().print(plain_table(list(entries[0]), rows, words=("name", "target", "source")))
 
 
 @datasets_app.command("info")
-def info(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name from 'datasets list', or a file.")
-    ],
-    target: Annotated[
-        list[str] | None, typer.Option("--target", metavar="COL", help="As in 'select'.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@with_options
+def info(data: DataOptions, as_json: AsJson = False) -> None:
     """Describe one dataset: size, classes and how many samples each has, features."""
     with said_plainly():
-        dataset = load_any(name, target)
-    storage = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
-    facts = {"name": dataset.name, **_sizes(dataset), "source": dataset.source, "storage": storage}
-    counts = _counts(dataset)
+        dataset = data.load()
+        storage = "dense" if isinstance(dataset.X, np.ndarray) else "sparse"
+        facts = {
+            "name": dataset.name,
+            **_sizes(dataset),
+            "source": dataset.source,
+            "storage": storage,
+        }
+        counts = _counts(dataset)
+    show_notes(dataset.notes)
     if counts:
         facts["counts"] = counts
     if as_json:
         print_json({**facts, "feature_names": list(dataset.feature_names)})
         return
-    table = plain_table("", "", words=("",))
-    table.show_header = False
     if counts:
         facts["counts"] = ", ".join(f"{label}: {n}" for label, n in counts.items())
     facts["feature_names"] = shortened(dataset.feature_names)
-    for key, value in facts.items():
-        table.add_row(Text(key), Text(str(value)))
-    terminal().print(table)
+    terminal().print(plain_table(("", ""), list(facts.items()), words=("",)))
+
+
+@datasets_app.command("fetch")
+def fetch(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="One of those that 'datasets list' calls remote.")
+    ],
+) -> None:
+    """Download a dataset, check it, and keep it for all commands."""
+    with said_plainly(), working(f"Fetching {name}"):
+        path = fetch_dataset(name)
+    say(f"{name} is here: {path}.")
 
 
 def _listed(name: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "samples": None, "features": None}
     entry["target"] = "cannot be read: see 'datasets info'"
-    # A damaged file in the folder must not hide the others.
-    with contextlib.suppress(DatasetError):
+    # A bad file in the folder must not hide the others.
+    with contextlib.suppress(ValueError, OSError, MemoryError):
         entry |= _sizes(load_dataset(name))
     return {**entry, "source": about(name)}
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,12 +42,13 @@ SWITCHES = {"no_intercept": "fit_intercept", "no_standardize": "standardize"}
 class Method:
     """A way to make a selector, the options beside -k that it takes, and what a time limit stops.
 
-    ``default_k``: how many features there are without -k; None where a penalty decides that.
+    ``solver`` is None where there is none, which is a filter. ``default_k``: how many features
+    there are without -k; None where a penalty decides that.
     """
 
     make: Callable[..., Any]
     options: tuple[str, ...]
-    solver: Callable[..., Solver] = BlockDescent
+    solver: Callable[..., Solver] | None = BlockDescent
     default_k: int | None = None
 
     def build(self, given: dict[str, Any]) -> Any:
@@ -60,7 +64,8 @@ class Method:
                     )
                 # the largest coefficient is a linear program: there is nothing to reweight
                 limited = LargestNormLP if given.get("norm") == math.inf else self.solver
-                parameters["solver"] = limited(time_limit=value)
+                if limited is not None:
+                    parameters["solver"] = limited(time_limit=value)
             else:
                 parameters[PARAMETERS.get(option, option)] = value
         return self.make(**parameters)
@@ -85,18 +90,37 @@ METHODS = {
 }
 for _filter in BY_NAME:
     METHODS[_filter.replace("_", "-")] = Method(
-        functools.partial(ScoreSelector, _filter), ("task",), default_k=10
+        functools.partial(ScoreSelector, _filter), ("task", "time_limit"), None, default_k=10
     )
+
+
+def known_method(option: str, name: str) -> Method:
+    if name not in METHODS:
+        raise ValueError(
+            f"{option}: expected one of {', '.join(METHODS)}, got {name!r}; "
+            f"this version has no other.{did_you_mean(name, METHODS)}"
+        )
+    return METHODS[name]
+
+
+def build_selectors(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Several methods; each takes the options it knows, and some of them must know each."""
+    methods = {name: known_method("--methods", name) for name in map(str.strip, names)}
+    for option, value in given.items():
+        if not any(option in method.options for method in methods.values()):
+            raise ValueError(
+                f"--{option.replace('_', '-')}: expected an option of some of the methods, got "
+                f"{value} for {', '.join(methods)}, which have none such; leave it out."
+            )
+    return {
+        name: method.build({o: value for o, value in given.items() if o in method.options})
+        for name, method in methods.items()
+    }
 
 
 def build_selector(name: str, given: dict[str, Any]) -> Any:
     """The selector of a method; ``given`` holds the options that the user typed."""
-    if name not in METHODS:
-        raise ValueError(
-            f"--method: expected one of {', '.join(METHODS)}, got {name!r}; "
-            f"this version has no other.{did_you_mean(name, METHODS)}"
-        )
-    method = METHODS[name]
+    method = known_method("--method", name)
     for option, value in given.items():
         if option not in (*method.options, "k"):
             others = [other for other, known in METHODS.items() if option in known.options]
@@ -107,3 +131,27 @@ def build_selector(name: str, given: dict[str, Any]) -> Any:
     if "alpha" in given and "k" in given:
         raise ValueError("-k, --alpha: expected one of them, got both; leave one out.")
     return method.build(given)
+
+
+@contextmanager
+def stopped_after(name: str, seconds: float | None) -> Iterator[None]:
+    """The time limit of a method without a solver: a filter has no result before its end."""
+    if seconds is None or METHODS[name].solver is not None:
+        yield
+        return
+    if sys.platform == "win32":
+        raise ValueError(f"--time-limit: expected none with {name} on Windows; leave it out.")
+
+    def ring(*_: object) -> None:
+        raise ValueError(
+            f"--time-limit: expected {name} to end within {seconds:g} s, got no result by then, "
+            f"and it has none before its end; raise the limit or choose another method."
+        )
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

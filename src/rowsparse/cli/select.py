@@ -1,4 +1,4 @@
-"""rowsparse select: features from a table, a certificate with them, a file if asked for."""
+"""rowsparse select: features from a table, a certificate with them, files if asked for."""
 
 from __future__ import annotations
 
@@ -7,42 +7,31 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-from typer import Argument, Exit, Option
+from typer import Exit, Option
 
-from rowsparse.cli.base import (
+from rowsparse.cli.methods import METHODS, build_selector, stopped_after
+from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
+from rowsparse.cli.output import check_output, write_csv
+from rowsparse.cli.reduced import reduced_table
+from rowsparse.cli.selection import as_record, as_rows, read_selection, show
+from rowsparse.cli.terminal import (
     INTERRUPTED,
-    AsJson,
-    check_output_path,
-    messages,
     print_json,
     said_plainly,
+    say,
+    show_notes,
     warnings_as_notes,
     working,
-    write_csv,
 )
-from rowsparse.cli.methods import METHODS, build_selector
-from rowsparse.cli.selection import as_record, as_rows, read_selection, show
-from rowsparse.datasets import Dataset, load_any
+from rowsparse.datasets import Dataset
 from rowsparse.datasets.base import Task
 from rowsparse.results import Status
 
 
 def select(
-    data: Annotated[
-        str,
-        Argument(
-            metavar="DATA",
-            help="A csv, tsv, parquet, npz or svmlight file, or a name from 'datasets list'.",
-        ),
-    ],
-    target: Annotated[
-        list[str] | None,
-        Option(
-            metavar="COL",
-            help="Target column; repeat it for several outputs. Named datasets need none.",
-        ),
-    ] = None,
+    data: DataOptions,
+    problem: ProblemOptions,
+    output: OutputOptions,
     k: Annotated[
         int | None, Option("-k", "--n-features", help="Select exactly this many features.")
     ] = None,
@@ -53,95 +42,52 @@ def select(
             "which the first feature enters."
         ),
     ] = None,
-    method: Annotated[str, Option(help=f"One of {', '.join(METHODS)}.")] = "l2p",
-    p: Annotated[
-        float | None, Option(help="Exponent of the penalty, 0 to 1; 0.5 unless given.")
+    method: Method = "l2p",
+    seed: Seed = None,
+    out_data: Annotated[
+        Path | None,
+        Option(metavar="FILE.csv", help="Write the table with the selected columns only."),
     ] = None,
-    r: Annotated[
-        float | None,
-        Option(help="Exponent of the loss, up to 2: 2 unless given; 1 resists outliers."),
-    ] = None,
-    ridge: Annotated[
-        float | None,
-        Option(
-            help="Ridge on the coefficients (l2p, lpinf, topk), 0 or more: steadier selections on "
-            "few samples, and a proved gap. Unless given it follows from k and the size of the data."
-        ),
-    ] = None,
-    c: Annotated[
-        float | None, Option("--C", help="What an error costs (zero-norm-svm); 1 unless given.")
-    ] = None,
-    norm: Annotated[
-        float | None, Option(help="Norm of the weights (zero-norm-svm, probit); 0 unless given.")
-    ] = None,
-    init: Annotated[
-        str | None,
-        Option(
-            help="Where to start when p < 1: zero, irls (l2p), ridge (lpinf), convex, or the best "
-            "of all, which is what you get if you leave this out."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, Option(help="Of the random starts (topk): same seed, same answer.")
-    ] = None,
-    task: Annotated[
-        Task, Option(help="What the target is; 'auto' decides from its values.")
-    ] = "auto",
-    no_standardize: Annotated[
-        bool, Option("--no-standardize", help="Do not scale features to unit variance.")
-    ] = False,
-    no_intercept: Annotated[bool, Option("--no-intercept", help="Fit no intercept.")] = False,
-    time_limit: Annotated[
-        float | None, Option(metavar="SECONDS", help="Stop then, with the best so far.")
-    ] = None,
-    out: Annotated[
-        Path | None, Option(metavar="FILE.csv", help="Write the selected features.")
-    ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Select features: one set for all classes, labels or outputs.
 
     Prints the selected features, best first, and one line that says how well the problem was
     solved: violation 0 means that changing no single feature can lower the objective.
     """
-    given = {
-        "k": k,
-        "alpha": alpha,
-        "p": p,
-        "r": r,
-        "ridge": ridge,
-        "C": c,
-        "norm": norm,
-        "init": init,
-        "seed": seed,
-        "no_standardize": no_standardize or None,
-        "no_intercept": no_intercept or None,
-        "time_limit": time_limit,
-        "task": None if task == "auto" else task,
-    }
     with said_plainly():
-        if out is not None:
-            check_output_path(out)
-        selector = build_selector(method, {n: v for n, v in given.items() if v is not None})
-        dataset = load_any(data, target)
-        with warnings_as_notes() as notes, working(f"Selecting from {dataset.n_features} features"):
-            _complete(selector, method, k, task, dataset)
+        output.check(data.data)
+        if out_data is not None:
+            check_output("--out-data", out_data, (".csv",), data.data, output.force)
+            if out_data == output.out:
+                raise ValueError(f"--out-data: expected another file than --out, got {out_data}.")
+        selector = build_selector(method, problem.given(k=k, alpha=alpha, seed=seed))
+        dataset = data.load()
+        with (
+            warnings_as_notes([*dataset.notes]) as notes,
+            working(f"Selecting from {dataset.n_features} features"),
+        ):
+            complete(selector, method, k, problem.task, dataset)
             began = time.perf_counter()
-            selector.fit(dataset.X, dataset.y)
+            with stopped_after(method, problem.time_limit):
+                selector.fit(dataset.X, dataset.y)
             seconds = time.perf_counter() - began
         selection = read_selection(dataset, method, selector, seconds)
-        if as_json:
+        if output.as_json:
             print_json({**as_record(selection), "notes": notes})
         else:
             show(selection)
-        if out is not None:
-            write_csv(out, *as_rows(selection))
-            messages().print(Text(f"Wrote {len(selection.features)} features to {out}."))
+        if output.out is not None:
+            show_notes(write_csv(output.out, *as_rows(selection)))
+            say(f"Wrote {len(selection.features)} features to {output.out}.")
+        if out_data is not None:
+            show_notes(write_csv(out_data, *reduced_table(dataset, selector.support_)))
+            say(f"Wrote {dataset.n_samples} rows of the selected columns to {out_data}.")
+        output.write_report(selector, dataset)
     if selection.solution is not None and selection.solution.status == Status.INTERRUPTED:
         raise Exit(INTERRUPTED)
 
 
-def _complete(selector: Any, method: str, k: int | None, task: Task, dataset: Dataset) -> None:
+def complete(selector: Any, method: str, k: int | None, task: Task, dataset: Dataset) -> None:
     """Settings that nobody typed and that follow from the data."""
     known = METHODS[method]
     if "task" not in known.options and dataset.task == "regression":

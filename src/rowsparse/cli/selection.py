@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowsparse.cli.base import PIPE_WIDTH, plain_table, terminal
+from rowsparse.cli.terminal import PIPE_WIDTH, finite, plain, plain_table, terminal
 from rowsparse.datasets import Dataset
 from rowsparse.results import Solution
 
@@ -87,7 +87,7 @@ def show(selection: Selection) -> None:
     hidden = len(selection.features) - MOST_ROWS_SHOWN
     if hidden > 0:
         console.print(f"… and {hidden} more; --out FILE.csv writes all of them.")
-    console.print(Text(_summary(selection)))
+    console.print(Text(plain(_summary(selection))))
 
 
 def _table_that_fits(selection: Selection, console: Console) -> Table:
@@ -108,10 +108,12 @@ def _table_that_fits(selection: Selection, console: Console) -> Table:
 
 
 def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -> Table:
-    table = plain_table("rank", "name", "score", *titles, words=("name", "for"))
-    for feature, last in zip(features, cells, strict=True):
-        table.add_row(*map(Text, (str(feature.rank), feature.name, f"{feature.score:.4g}", *last)))
-    return table
+    columns = ("rank", "name", "score", *titles)
+    rows = [
+        [feature.rank, feature.name, f"{feature.score:.4g}", *last]
+        for feature, last in zip(features, cells, strict=True)
+    ]
+    return plain_table(columns, rows, words=("name", "for"))
 
 
 def _summary(selection: Selection) -> str:
@@ -147,16 +149,16 @@ def as_record(selection: Selection) -> dict[str, Any]:
         "n_samples": selection.dataset.n_samples,
         "n_features": selection.dataset.n_features,
         "method": selection.method,
-        **{name: _finite(value) for name, value in selection.settings.items()},
+        **{name: finite(value) for name, value in selection.settings.items()},
         "seconds": selection.seconds,
     }
     solution = selection.solution
     if solution is not None:
         record |= {
-            "objective": _finite(solution.objective),
-            "violation": _finite(solution.violation),
-            "gap": _finite(solution.gap),
-            "lower_bound": _finite(solution.lower_bound),
+            "objective": finite(solution.objective),
+            "violation": finite(solution.violation),
+            "gap": finite(solution.gap),
+            "lower_bound": finite(solution.lower_bound),
             "proof": solution.proof,
             "n_iter": int(solution.n_iter),
             "status": solution.status,
@@ -164,8 +166,3 @@ def as_record(selection: Selection) -> dict[str, Any]:
         }
     features = [asdict(feature) for feature in selection.features]
     return {**record, "outputs": selection.outputs, "features": features}
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON knows no infinity and no NaN."""
-    return float(value) if value is not None and np.isfinite(value) else None

@@ -1,18 +1,46 @@
-"""What a loaded dataset is, and the one kind of error a bad dataset gives."""
+"""What a loaded dataset is, how a file is to be read, and the one kind of error bad data gives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 Task = Literal["auto", "classification", "regression"]
+Impute = Literal["median", "most-frequent", "indicator"]
+NUMERIC = "biuf"  # NumPy kinds: bool, signed, unsigned, float
 
 
 class DatasetError(ValueError):
     """The data cannot be used as it is; the message is one sentence that says what to do."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read; the first three make sense for some kinds of file only.
+
+    Parameters
+    ----------
+    targets : the target columns of a table, or the name of the target array of a file of arrays.
+    delimiter : what separates the cells of a text table; None: found out from its first line.
+    header : whether the first line of a text table holds names; without, they are x0, x1, …
+    ignore : columns to leave out.
+    ids : columns that name the samples: left out as features, kept in ``Dataset.ids``.
+    keep : columns that are features although they look like such names.
+    impute : what to put where a value is missing: the "median" (the most frequent value of
+        categories), the "most-frequent" one, or the median and an "indicator" column beside it.
+        None: missing values are refused.
+    """
+
+    targets: tuple[str, ...] = ()
+    delimiter: str | None = None
+    header: bool = True
+    ignore: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    impute: Impute | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +49,8 @@ class Dataset:
 
     ``y`` is one column (labels or numbers) or a matrix (several outputs, or 0/1 labels).
     ``target_names`` names the codes 0, 1, … in ``y``, or the columns of a matrix ``y``;
-    it is None where the values in ``y`` speak for themselves.
+    it is None where the values in ``y`` speak for themselves. ``ids`` holds the columns that name
+    the samples, ``notes`` what was done to the file's columns, in sentences.
     """
 
     name: str
@@ -31,6 +60,9 @@ class Dataset:
     target_names: tuple[str, ...] | None = None
     task: Task = "auto"
     source: str = ""
+    target: str = ""  # what y is called in the file
+    ids: Mapping[str, np.ndarray] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
@@ -65,3 +97,15 @@ def shortened(names: Sequence[str] | np.ndarray) -> str:
     shown = ", ".join(repr(str(name)) for name in names[:8])
     more = len(names) - 8
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """The names with a count behind each, shortened in the same way."""
+    shown = ", ".join(f"{name!r} ({count})" for name, count in list(counts.items())[:8])
+    more = len(counts) - 8
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def numbered_names(n_features: int) -> tuple[str, ...]:
+    """Names for features that came without any: x0, x1, … as scikit-learn writes them."""
+    return tuple(f"x{j}" for j in range(n_features))

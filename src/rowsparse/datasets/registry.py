@@ -11,8 +11,12 @@ from typing import Any
 
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
-from rowsparse.datasets.base import Dataset, DatasetError, Task
-from rowsparse.datasets.files import load_file, name_of
+from rowsparse.datasets.arrays import name_of
+from rowsparse.datasets.base import Dataset, DatasetError, Reading, Task
+from rowsparse.datasets.files import load_file
+from rowsparse.datasets.matrix import finished
+from rowsparse.datasets.remote import REMOTE, fetched
+from rowsparse.datasets.text import STANDARD_INPUT
 from rowsparse.inputs import did_you_mean
 from rowsparse.targets import Target, as_target
 
@@ -41,19 +45,27 @@ PACKAGED = {
 
 def dataset_names() -> list[str]:
     """Every name that `load_dataset` knows now."""
-    return sorted([*PACKAGED, *_folder_files()], key=str.lower)
+    return sorted([*PACKAGED, *_own_files()], key=str.lower)
 
 
-def load_dataset(name: str, target: str | Sequence[str] | None = None) -> Dataset:
-    """A dataset by name. Its target is part of it; `target` names another array of an npz set."""
-    files = _folder_files()
+def load_dataset(name: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
+    """A dataset by name. Its target is part of it; `target` names another array of an npz set.
+
+    ``options`` are the fields of `Reading`, as in `load_file`.
+    """
+    files = _own_files()
     if name in files:
-        return load_file(files[name], target)
+        return load_file(files[name], target, **options)
+    if name in REMOTE:
+        raise DatasetError(
+            f"{name}: expected a dataset that is here, got one that is not yet; "
+            f"'rowsparse datasets fetch {name}' downloads it."
+        )
     if name not in PACKAGED:
         raise DatasetError(
             f"{name!r}: expected a file or the name of a dataset, got neither; 'rowsparse datasets "
             f"list' shows the names, and {FOLDER_VARIABLE} may name a folder with more."
-            f"{did_you_mean(name, dataset_names())}"
+            f"{did_you_mean(name, [*dataset_names(), *REMOTE])}"
         )
     if target:
         raise DatasetError(
@@ -66,18 +78,19 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None) -> Datase
     feature_names = tuple(map(str, bunch.feature_names))
     classes = packaged.task == "classification"
     class_names = tuple(map(str, bunch.target_names)) if classes else None
-    return Dataset(
+    dataset = Dataset(
         name, bunch.data, bunch.target, feature_names, class_names, packaged.task, about(name)
     )
+    return finished(dataset, Reading(**options))
 
 
-def load_any(data: str, target: str | Sequence[str] | None = None) -> Dataset:
+def load_any(data: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
     """A named dataset if there is one of that name, else a file (write ./digits for a file)."""
     path = Path(data)
-    may_be_file = path.exists() or path.suffix or path.name != data
+    may_be_file = path.exists() or path.suffix or path.name != data or data == STANDARD_INPUT
     if may_be_file and data not in dataset_names():
-        return load_file(path, target)
-    return load_dataset(data, target)
+        return load_file(path, target, **options)
+    return load_dataset(data, target, **options)
 
 
 def describe(dataset: Dataset) -> str:
@@ -90,21 +103,29 @@ def describe(dataset: Dataset) -> str:
     return f"{dataset.y.shape[1]} {'labels' if target.kind == 'multilabel' else 'outputs'}"
 
 
-def target_of(dataset: Dataset) -> Target:
+def target_of(dataset: Dataset, task: str = "auto") -> Target:
     """The target as a selector reads it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it reads whole numbers as numbers
-        return as_target(dataset.y, dataset.task)
+        return as_target(dataset.y, dataset.task if task == "auto" else task)
 
 
 def about(name: str) -> str:
     """One line on where the dataset of this name comes from."""
     packaged = PACKAGED.get(name)
-    return f"scikit-learn: {packaged.about}" if packaged else f"file in {FOLDER_VARIABLE}"
+    if packaged:
+        return f"scikit-learn: {packaged.about}"
+    in_folder = name in _files_of_the_folder()
+    return f"file in {FOLDER_VARIABLE}" if in_folder else f"scikit-feature: {REMOTE[name].about}"
 
 
-def _folder_files() -> dict[str, Path]:
-    """Name to file for the folder of ROWSPARSE_DATA; names of scikit-learn's sets stay theirs."""
+def _own_files() -> dict[str, Path]:
+    """Name to file: those of the folder, then those that were fetched; scikit-learn's stay."""
+    files = fetched() | _files_of_the_folder()
+    return {name: file for name, file in files.items() if name not in PACKAGED}
+
+
+def _files_of_the_folder() -> dict[str, Path]:
     setting = os.environ.get(FOLDER_VARIABLE)
     if not setting:
         return {}
@@ -114,5 +135,5 @@ def _folder_files() -> dict[str, Path]:
             f"{FOLDER_VARIABLE}: expected a folder with npz files, got {setting!r}, which is none; "
             f"correct the environment variable or unset it."
         )
-    files = {name_of(file): file for file in sorted(folder.glob("*.npz"))}
-    return {name: file for name, file in files.items() if name not in PACKAGED}
+    suffixes = ("*.mat", "*.npz")
+    return {name_of(file): file for suffix in suffixes for file in sorted(folder.glob(suffix))}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from ..numerics.cached import cached_property
 from ..numerics.compiling import numba_is_there
 from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows
@@ -55,9 +55,15 @@ class DenseDesign(Design):
         used = np.flatnonzero(nonzero_rows(W))
         if self.shape[0] * used.size >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
             return combine_columns(self.X, used, W[used])
-        if 4 * used.size >= self.shape[1]:
+        if 4 * used.size >= self.shape[1] and self.dtype == np.float64:
             return _product(self.X, W)
-        return self.take(used) @ W[used]
+        # predictions from float32 as well keep the digits of nearly equal columns
+        out = np.zeros((self.shape[0], W.shape[1]))
+        size = max(1, OUTER_BLOCK_BYTES // (8 * self.shape[0]))
+        for start in range(0, used.size, size):
+            columns = used[start : start + size]
+            out += self.take(columns) @ W[columns]
+        return out
 
     def rmatmul(self, R: Array) -> Array:
         if not self.worth_own_pass(R.shape[1]):
@@ -91,14 +97,17 @@ class DenseDesign(Design):
             return weights[0] * self._plain_squares
         middles = np.zeros(d) if centers is None else centers
         out = np.zeros(d)
+        by_columns = self.X.flags.f_contiguous  # blocks of neighbours in memory, four times faster
 
         def add(part: slice) -> None:
-            size = max(1, CACHE_BYTES // (8 * (part.stop - part.start)))
-            for start in range(0, n, size):
-                rows = slice(start, start + size)
-                block = np.subtract(self.X[rows, part], middles[part], dtype=float)
+            first, last = (part.start, part.stop) if by_columns else (0, n)
+            size = max(1, CACHE_BYTES // (8 * (n if by_columns else part.stop - part.start)))
+            for start in range(first, last, size):
+                some = slice(start, min(start + size, last))
+                rows, columns = (slice(0, n), some) if by_columns else (some, part)
+                block = np.subtract(self.X[rows, columns], middles[columns], dtype=float)
                 np.square(block, out=block)
-                out[part] += weights[rows] @ block
+                out[columns] += weights[rows] @ block
 
         over_slices(add, d, flops=10.0 * self.X.size)
         return out

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ..numerics.cached import cached_property
 from .base import Array, Centers, Design
 from .storages import DenseDesign
 

@@ -103,44 +103,44 @@ class ResidualLoss(Loss):
         Theta is a point of the dual, at the optimum the gradient of the loss in Z (n x c).
         Only for convex losses (r >= 1).
         """
-        n = len(Theta)
-        scale = self.weights(n) / n
-        norms = row_norms(Theta)
-        linear = float(np.einsum("ij,ij->", Theta, Y))
-        if self.r == 1:
-            inside = np.all(norms <= scale * (1 + 1e-12))
-            return -linear if inside else -np.inf
-        q = self.r / (self.r - 1)
-        used = scale > 0
-        if np.any(norms[~used] > 0):
+        linear = float(np.vdot(Theta, Y))
+        used = self.weights(len(Theta)) > 0
+        if Theta[~used].any():
             return -np.inf
+        sizes, shares = self._dual_sizes(Theta)
+        if self.r == 1:
+            return -linear if np.all(sizes <= 1 + 1e-12) else -np.inf
+        q = self.r / (self.r - 1)
         with np.errstate(over="ignore"):  # an infinite cost proves nothing, and says so
-            return -linear - float(np.sum(scale[used] ** (1 - q) * norms[used] ** q) / q)
+            return -linear - float(shares @ sizes**q) / q
+
+    def _dual_sizes(self, Theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``|theta_i| n/s_i`` and the shares ``s_i/n`` of the samples that count.
+
+        At the optimum the sizes are powers of residuals: their own powers stay within range.
+        """
+        shares = self.weights(len(Theta)) / len(Theta)
+        used = shares > 0
+        return row_norms(Theta[used]) / shares[used], shares[used]
 
     def longest_dual(self, Theta: np.ndarray) -> float:
         """The largest t for which ``t Theta`` is in the domain of the dual; only r = 1 has an
         edge."""
-        scale = self.weights(len(Theta)) / len(Theta)
-        used = scale > 0
-        if self.r > 1 or not Theta[used].any():
-            return np.inf
-        return 1.0 / float((row_norms(Theta)[used] / scale[used]).max())
+        longest = self._dual_sizes(Theta)[0].max(initial=0.0)
+        return np.inf if self.r > 1 or not longest > 0 else 1.0 / float(longest)
 
     def best_dual_value(self, Theta: np.ndarray, Y: np.ndarray, longest: float) -> float:
         """The largest ``dual_value`` of the multiples ``t Theta``, 0 <= t <= longest."""
-        gain = -float(np.einsum("ij,ij->", Theta, Y))
-        if gain <= 0:
+        gain = -float(np.vdot(Theta, Y))
+        sizes, shares = self._dual_sizes(Theta)
+        largest = float(sizes.max(initial=0.0))
+        if gain <= 0 or largest == 0:
             return 0.0
-        if self.r == 1:  # linear up to the edge of the domain
-            scale = self.weights(len(Theta)) / len(Theta)
-            used = scale > 0
-            inside = (row_norms(Theta)[used] / scale[used]).max(initial=0.0)
-            t = min(longest, 1.0 / inside if inside > 0 else np.inf)
-        else:
+        best = 1.0  # in units of 1 / largest
+        if self.r > 1:
             q = self.r / (self.r - 1)
-            cost = q * (gain - self.dual_value(Theta, Y))  # sum of (s/n)^(1-q) |theta|^q
-            t = min(longest, (gain / cost) ** (1 / (q - 1)))
-        return self.dual_value(t * Theta, Y)
+            best = (gain / largest / float(shares @ (sizes / largest) ** q)) ** (self.r - 1)
+        return self.dual_value(min(longest, best / largest) * Theta, Y)
 
     def _squares(self, E: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", E, E) + self.smoothing**2

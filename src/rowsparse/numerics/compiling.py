@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
+
+from .cached import cached_property
+from .interrupts import whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,6 +65,9 @@ class LazyKernel:
     def __call__(self, *arguments):
         if not numba_is_there():
             return self.plain(*arguments)
+        return whole(self._run, *arguments)
+
+    def _run(self, *arguments):
         try:
             return self.compiled(*arguments)
         except Exception:

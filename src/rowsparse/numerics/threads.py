@@ -14,13 +14,15 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
+
+from . import interrupts
 
 WORTH_THREADS = 2e10
 WORTH_SLICES = 4e7  # some milliseconds: a thread is started in a tenth of one
@@ -94,14 +96,26 @@ def _take_control() -> None:
 _limit = _BlasLimit()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside the block, for as long as any caller is inside one."""
-    _limit.enter()
-    try:
-        yield
-    finally:
+class one_blas_thread(AbstractContextManager[None]):
+    """Limit BLAS to one thread inside the block, for as long as any caller is inside one.
+
+    Not a generator: an interrupt could end that between the limit and the block. Python itself
+    answers none between ``__enter__`` and the block, nor between the block and ``__exit__``.
+    """
+
+    @interrupts.unbroken
+    def __enter__(self) -> None:
+        self.began = interrupts.begin()
+        _limit.enter()
+        while interrupts.waiting():  # answered outside; the handler need not raise
+            self.__exit__()
+            self.began = interrupts.begin()
+            _limit.enter()
+
+    @interrupts.unbroken
+    def __exit__(self, *error: object) -> None:
         _limit.leave()
+        interrupts.end(self.began)
 
 
 def blas_threads_for(flops: float) -> AbstractContextManager[None]:

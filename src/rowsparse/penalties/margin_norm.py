@@ -9,10 +9,10 @@ At p = 0 it counts the nonzero rows, ``sum over nonzero rows of f_j``; at p = in
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from ..numerics.cached import cached_property
 from ..numerics.rows import nonzero_rows, row_norms
 from .base import Penalty
 

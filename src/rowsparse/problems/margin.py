@@ -6,16 +6,22 @@ F(W, b) = C sum_i s_i loss(y_i (x_i'W + b)) + penalty(W)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
+from ..numerics.cached import cached_property
+from ..numerics.rows import row_norms
 from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue
 from .base import MARGIN
+
+# Of the sum of all multipliers: what is left of a product with a free column may be rounding.
+ORTHOGONAL = 1e-9
+# Of a column: errors that a coefficient undoes, over what it costs. The costs leave no digits then.
+OUT_OF_REACH = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +88,11 @@ class MarginProblem(ByValue):
         """float32 data carry about five digits of it."""
         return 1e-4 if self.design.dtype == np.float32 else 0.0
 
+    @property
+    def negligible(self) -> float:
+        """An objective that is nothing beside that of W = 0; separable samples may cost nothing."""
+        return 1e-9 * self.C * float(self.weights.sum())
+
     def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows of the features and the intercept."""
         return W[:-1], W[-1]
@@ -91,6 +102,17 @@ class MarginProblem(ByValue):
         other = replace(self, C=C)
         other.__dict__["sizes_of_columns"] = self.sizes_of_columns  # a pass over X
         return other
+
+    def only(self, rows: np.ndarray) -> MarginProblem:
+        """The same problem with these rows, all others excluded."""
+        factors = np.full(self.factors.size, np.inf)
+        factors[rows] = self.factors[rows]
+        return replace(self, penalty=self.penalty.with_factors(factors))
+
+    def largest_rows(self, W: np.ndarray, k: int) -> np.ndarray:
+        """Those k that may be used and are largest, after those without penalty."""
+        order = np.lexsort((-row_norms(W), ~self.free, np.isinf(self.factors)))
+        return np.sort(order[:k])
 
     def objective(self, W: np.ndarray) -> float:
         """F of a W with the intercept in its last row."""
@@ -113,5 +135,11 @@ class MarginProblem(ByValue):
         A = certificate.dual
         if A is None or not 1 <= self.norm <= 2:
             return None
-        dual = self.penalty.dual_value(float(np.abs(A).sum()), self.design.rmatmul(A))
-        return max(certificate.objective - dual, 0.0)
+        gain = float(np.abs(A).sum())
+        G = self.design.rmatmul(A)
+        free = np.abs(G[self.free]).max(axis=1, initial=0.0)
+        apart = (free / np.maximum(self.sizes_of_columns[self.free], 1e-300)).max(initial=0.0)
+        rounding = max(ORTHOGONAL, 10 * float(np.finfo(self.design.dtype).eps))
+        if max(apart, np.abs(A.sum(axis=0)).max()) > rounding * gain:
+            return certificate.objective  # no objective is below zero
+        return max(certificate.objective - self.penalty.dual_value(gain, G), 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.null_fit import reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
+from ..numerics.cached import cached_property
 from ..numerics.threads import blas_threads_for
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
@@ -25,7 +25,6 @@ ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for
 # What is computed once and depends on the data alone, and on them and on which rows are free.
 _OF_DATA = ("sample_curvatures",)
 _OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
-
 
 __all__ = ["Evaluation", "PenalisedProblem"]
 
@@ -141,8 +140,11 @@ class PenalisedProblem(ByValue):
 
     def objective(self, W: np.ndarray) -> float:
         """The value that is minimised, without smoothing."""
-        loss = self.loss.value(self.design.matmul(W), self.Y)
-        return loss + self.ridge_value(W) + self.penalty.value(W)
+        return self.value_of_residual(W, self.design.matmul(W) - self.Y)
+
+    def value_of_residual(self, W: np.ndarray, E: np.ndarray) -> float:
+        """``objective(W)`` by the residual E = X W - Y."""
+        return self.loss.value_of_residual(E) + self.ridge_value(W) + self.penalty.value(W)
 
     def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """Gradient of the (smoothed) loss and the ridge in W."""
@@ -175,9 +177,7 @@ class PenalisedProblem(ByValue):
             gradient = self._with_ridge(self._pulled_back(E, h), W)
         L = self.curvatures(self.metric_weights(h))
         scores = self.penalty.violation(W, gradient, L) / self.violation_scale
-        smooth = self.loss.value_of_residual(E) + self.ridge_value(W)
-        objective = smooth + self.penalty.value(W)
-        return Evaluation(objective, gradient, scores, E, smoothing)
+        return Evaluation(self.value_of_residual(W, E), gradient, scores, E, smoothing)
 
     def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
         """``X' diag(h / n) E``."""
@@ -194,7 +194,7 @@ class PenalisedProblem(ByValue):
         if self.loss.quadratic:
             L = self.sample_curvatures
         else:
-            L = self._clean_curvatures(self.design.squares(h) / len(h))
+            L = self.design.squares(h) / len(h)
         return np.where(L > 0, L + self.ridges, L) if self.ridge else L
 
     def metric_weights(self, h: np.ndarray) -> np.ndarray:
@@ -216,13 +216,7 @@ class PenalisedProblem(ByValue):
     def sample_curvatures(self) -> np.ndarray:
         """The curvatures under the plain sample weights."""
         s = self.loss.weights(len(self.Y))
-        return self._clean_curvatures(self.design.squares(s) / len(s))
-
-    @staticmethod
-    def _clean_curvatures(L: np.ndarray) -> np.ndarray:
-        # what rounding leaves of a constant column is no curvature
-        tiny = np.isfinite(L) & (L <= 1e-20 * L.max(initial=0.0))
-        return np.where(tiny, 0.0, L)
+        return self.design.squares(s) / len(s)
 
     @cached_property
     def null_point(self) -> np.ndarray:

@@ -45,7 +45,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        self._fit(X, y, sample_weight)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
+            self.__dict__ = before
+            raise
         return self
 
     @abstractmethod
@@ -174,10 +179,11 @@ class JointSelector(FeatureSelector):
     ) -> None:
         """The fitted attributes of a solution: the k best of the eligible rows are selected, or
         without k the nonzero ones. ``entering``: how nearly the others entered."""
-        dtype = data.design.dtype
+        # In float64 also where X is float32: rounded coefficients of nearly equal columns, which
+        # are large and cancel, would have another objective than the one that was certified.
         W = solution.W / data.scales[:, None]
-        self.coef_ = W.T.astype(dtype)
-        self.intercept_ = (solution.intercept - data.means @ W).astype(dtype)
+        self.coef_ = np.ascontiguousarray(W.T)
+        self.intercept_ = solution.intercept - data.means @ W
         self.scores_ = row_norms(solution.W)
         always = data.factors == 0
         order = _best_first(self.scores_, entering)
@@ -231,7 +237,8 @@ class JointSelector(FeatureSelector):
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        used = np.flatnonzero(self.coef_.any(axis=0))
+        return safe_sparse_dot(X[:, used], self.coef_.T[used], dense_output=True) + self.intercept_
 
 
 def decided(classes: np.ndarray, Z: np.ndarray) -> np.ndarray:

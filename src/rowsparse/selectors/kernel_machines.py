@@ -20,6 +20,7 @@ from ..inputs import (
     check_count,
     check_integer,
     check_k,
+    check_memory,
     check_name,
     check_number,
     check_parameters,
@@ -37,7 +38,7 @@ from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from .base import decided, say_how_it_ended, solver_for
 from .data import validated
-from .kernels import KERNELS, Kernel, KernelColumns, kernel_width
+from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
 from .margin import as_labels, at_most_usable, check_labels, majority, solved
 
 
@@ -110,6 +111,15 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no classifier is left fitted in part
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y = self._validated(X, as_labels(y))
         given = check_sample_weight(sample_weight, X.shape[0])
         counts = np.ones(X.shape[0]) if given is None else given
@@ -124,17 +134,21 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
             self._gamma = kernel_width(self.gamma, X_used, counts)
         design, points = self._design(X_used, rows, weights)
         factors = np.where(design.constant_columns(), np.inf, 1.0)
+        if np.isinf(factors).all():
+            raise ValueError(
+                "Expected points that the kernel tells apart, got a kernel whose columns are all "
+                "constant; scale X or choose another kernel or gamma."
+            )
         loss, C = self._loss(weights)
         problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
         k = None
         if self.n_vectors_to_select is not None:
             k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
-            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points", 3)
+            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points", 4)
         solver = self.solver if isinstance(self.solver, Solver) else self._automatic()
         solution, _ = solved(problem, solver, k, thorough=False)
-        say_how_it_ended(solution, stacklevel=3)
+        say_how_it_ended(solution)
         self._set_fitted(X_used, rows, points, target, problem, solution, design.means_)
-        return self
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validated(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -153,7 +167,9 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         Equal points are one candidate: together they can do no more than one of them, and a point
         that is there twice differs in nothing from one of weight two.
         """
-        points = _first_of_equals(X)
+        points = first_of_equals(X)
+        needed = 8.0 * X.shape[0] * points.size
+        check_memory(needed, X, type(self).__name__, "fit it to fewer samples")
         if self.kernel != "precomputed":
             return KernelColumns(self._kernel(), X, X[points], weights), points
         columns = Subset(as_design(X), rows[points])
@@ -188,12 +204,12 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
-            self.intercept_ = majority(target, problem.weights)
+            self.intercept_ = b + majority(target, problem.weights)
             warnings.warn(
                 "No support vector is left: the penalty outweighs the errors. All samples are "
                 f"given the majority class; {self._what_to_change()}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _coefficients(
@@ -319,22 +335,3 @@ def whitening(K: np.ndarray) -> np.ndarray:
         )
     usable = values > 1e-10 * largest
     return vectors[:, usable] / np.sqrt(values[usable])
-
-
-def _first_of_equals(X: Any) -> np.ndarray:
-    """Indices of the first of all equal rows, in increasing order."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
-            X = X.copy()
-            X.sum_duplicates()
-        keys = [
-            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
-            for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        ]
-    else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
-    first: dict[bytes, int] = {}
-    for i, key in enumerate(keys):
-        first.setdefault(key, i)
-    return np.array(list(first.values()))

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ..designs import Design
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+LARGEST = 1e100  # of a kernel's values: a machine multiplies three of them
 BLOCK_BYTES = 32 << 20  # of a block of kernel values: they are never all there at once
 
 
@@ -27,6 +28,17 @@ class Kernel:
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """The matrix of ``k(a, b)``, dense."""
+        with np.errstate(over="ignore", invalid="ignore"):  # said in words below
+            K = self._values(A, B)
+            largest = float(np.abs(K).max(initial=0.0))
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"Expected kernel values up to {LARGEST:.0e}, got {largest:.2g}; scale X or choose "
+                "another kernel or gamma."
+            )
+        return K
+
+    def _values(self, A: Any, B: Any) -> np.ndarray:
         if callable(self.kernel):
             K = np.asarray(self.kernel(A, B), dtype=float)
             if K.shape != (A.shape[0], B.shape[0]):
@@ -119,3 +131,22 @@ class KernelColumns(Design):
         for start in range(0, self.shape[1], size):
             part = np.arange(start, min(start + size, self.shape[1]))
             yield part, self.kernel(self.X, self.points[part])
+
+
+def first_of_equals(X: Any) -> np.ndarray:
+    """Indices of the first of all equal rows, in increasing order."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
+            X = X.copy()
+            X.sum_duplicates()
+        keys = [
+            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
+            for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        ]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
+    first: dict[bytes, int] = {}
+    for i, key in enumerate(keys):
+        first.setdefault(key, i)
+    return np.array(list(first.values()))

@@ -17,6 +17,7 @@ from ..inputs import (
     check_count,
     check_integer,
     check_k,
+    check_memory,
     check_name,
     check_number,
     check_positive,
@@ -36,6 +37,8 @@ from ..solvers.margin.svm import ReweightedSVM, solve_margin
 from ..targets import Target
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data
+
+TIE_BREAK = 1e-9  # of a margin: seen by a comparison, not by an objective
 
 
 @dataclass(eq=False, repr=False)
@@ -84,16 +87,27 @@ class MarginClassifier(ClassifierMixin, JointSelector):
             k = check_k(self.n_features_to_select, data.factors)
             reason = "the other columns of X are constant or excluded"
             k = at_most_usable(k, data.factors, "features", reason)
+        self._check_memory(data)
         problem = self._margin_problem(data)
+        sizes = problem.sizes_of_columns[np.isfinite(data.factors)]
+        check_range(sizes, data.design.dtype, "columns", "use standardize=True")
         solver = self.solver if isinstance(self.solver, Solver) else self._automatic(problem, k)
         solution, self.C_ = solved(problem, solver, k)
         say_how_it_ended(solution)
         eligible = np.isfinite(problem.factors)
         self._set_rows(data, solution, entering(problem, solution), eligible, k)
         if not self.scores_.any():
-            votes = majority(data.target, problem.weights)
-            self.intercept_ = votes.astype(self.intercept_.dtype)
+            self.intercept_ = self.intercept_ + majority(data.target, problem.weights)
             warnings.warn(self._nothing_left(), UserWarning, stacklevel=3)
+
+    def _check_memory(self, data: Data) -> None:
+        """A dense copy of the columns or the products of all samples; or a linear program, which
+        holds every entry of X several times."""
+        n = len(data.target.Y)
+        m = int(np.count_nonzero(np.isfinite(data.factors)))
+        needed = 60.0 * n * m if np.isinf(self.norm) else 8.0 * n * min(n, m)
+        instead = "keep fewer columns first, by ScoreSelector('f', k)"
+        check_memory(needed, data.X, type(self).__name__, instead)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,13 +121,17 @@ def solved(
     """The solution with at most k rows, and the C that belongs to it."""
     if isinstance(solver, Reweighted):
         return solve_margin(problem, replace(solver, keep=k), thorough)
-    # the largest coefficient makes no row zero, whatever k: the k largest will be selected
     if k is not None and np.isfinite(problem.norm):
         raise ValueError(
             f"Expected a solver that reweights, such as ReweightedSVM, to keep {k} of all, "
             f"got {type(solver).__name__}."
         )
-    return run(solver, problem, start="linear program"), problem.C
+    solution = run(solver, problem, start="linear program")
+    if k is not None and solution.rows.size > k:
+        # the largest coefficient makes no row zero: the k largest, in a program of their own
+        chosen = problem.only(problem.largest_rows(solution.W, k))
+        solution = run(solver, chosen, start="largest rows")
+    return solution, problem.C
 
 
 def entering(problem: MarginProblem, solution: Solution) -> np.ndarray:
@@ -145,10 +163,22 @@ def check_labels(target: Target) -> np.ndarray:
     return target.classes
 
 
+def check_range(sizes: np.ndarray, dtype: Any, things: str, advice: str) -> None:
+    """Refuse what no machine can be solved on: its numbers are products of up to three of these."""
+    largest = np.finfo(dtype).max ** (1 / 3)
+    outside = ~((sizes <= largest) & ((sizes >= 1 / largest) | (sizes == 0)))
+    if outside.any():
+        raise ValueError(
+            f"Expected {things} of a size between {1 / largest:.0e} and {largest:.0e} in {dtype}, "
+            f"got {sizes[outside][0]:.2g}; {advice}."
+        )
+
+
 def majority(target: Target, weights: np.ndarray) -> np.ndarray:
-    """An intercept that orders the classes by weight: what is left when no feature is."""
-    positive = target.Y > 0
-    return 2 * (weights @ positive) / weights.sum() - 1.0
+    """What puts intercepts that tie between classes in the order of their weights, where nothing
+    else is left: too little to change the objective."""
+    shares = weights @ (target.Y > 0) / weights.sum()
+    return TIE_BREAK * (2 * shares - 1.0)
 
 
 def at_most_usable(
@@ -204,8 +234,8 @@ class ZeroNormSVC(MarginClassifier):
         As in ``L2pSelector``.
     multi_class : {"joint", "ovr"}
         More than two classes: one-vs-rest machines that share one weight per feature,
-        f_j |w_j|_2**p over the classes, so that a feature is in or out for all of them ("joint"),
-        or machines of their own, a feature being kept if any class keeps it ("ovr").
+        ``f_j |w_j|_2**p`` over the classes, so that a feature is in or out for all of them
+        ("joint"), or machines of their own, a feature being kept if any class keeps it ("ovr").
     tol : float
         Stop when a further step changes no coefficient by more than tol times the largest
         (on standardised columns).

@@ -135,4 +135,9 @@ def _grid(
             f"got n_alphas={n_alphas!r} and alpha_min_ratio={alpha_min_ratio!r}."
         )
     top = problem.alpha_max()
+    if not top > 0:
+        raise ValueError(
+            "Expected a target that some column of X goes along with, got one for which every "
+            "coefficient is zero under any penalty (alpha_max = 0)."
+        )
     return np.geomspace(top, top * alpha_min_ratio, n_alphas)

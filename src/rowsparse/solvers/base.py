@@ -75,6 +75,11 @@ class Solver(Parameters, ABC, Generic[P, S]):
     def start(self, problem: P, W: np.ndarray) -> S:
         """The state before the first step; W is not changed."""
 
+    def resume(self, problem: P, state: S, before: S | None = None) -> S:
+        """The state before the first step where ``state``, and perhaps one ``before`` it, is what
+        was reached for a neighbour: the same data under another penalty."""
+        return self.start(problem, state.W)
+
     @abstractmethod
     def step(self, problem: P, state: S, out_of_time: OutOfTime) -> S:
         """A new state at least as good; long steps look at ``out_of_time`` and may end early."""
@@ -111,6 +116,14 @@ class Deadline:
         return solver if self.limit is None else replace(solver, time_limit=self.left())
 
 
+@dataclass(frozen=True)
+class Reached:
+    """A solution, and what its solver knows there: neighbours of the problem go on from it."""
+
+    solution: Solution
+    state: State
+
+
 def run(
     solver: Solver,
     problem: Problem,
@@ -124,22 +137,60 @@ def run(
     ``time_limit`` seconds, when the callback returns True, or on Ctrl-C: the best point so far is
     kept. A ``nested`` run is part of a larger one and hands Ctrl-C on to it.
     """
+    return reach(solver, problem, W0, start, nested).solution
+
+
+def reach(
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray | None = None,
+    start: str = "given",
+    nested: bool = False,
+) -> Reached:
+    """``run``, with what a neighbour of the problem may go on from."""
+    W0 = problem.null_point if W0 is None else W0
+    return _reached(solver, problem, W0, lambda: solver.start(problem, W0), start, nested)
+
+
+def resume(
+    solver: Solver, problem: Problem, last: Reached, before: Reached | None = None
+) -> Reached:
+    """``reach`` from what was reached for a neighbour, and for another one before it."""
+    older = None if before is None else before.state
+
+    def begin() -> State:
+        return solver.resume(problem, last.state, older)
+
+    return _reached(solver, problem, last.state.W, begin, "warm", False)
+
+
+def _reached(
+    solver: Solver,
+    problem: Problem,
+    W0: np.ndarray,
+    begin: Callable[[], State],
+    start: str,
+    nested: bool,
+) -> Reached:
     refuse_unsupported(solver, problem)
     with blas_threads_for(2.0 * problem.Y.size * problem.n_rows):
         deadline = Deadline(solver.time_limit)
-        W0 = problem.null_point if W0 is None else W0
-        state, status, history = _iterate(solver, problem, W0, deadline, nested)
-        return certified(
+        # what is returned if Ctrl-C comes before the solver has a state of its own
+        given = State(np.array(W0), np.inf, np.inf)
+        state, status, history = _iterate(solver, problem, given, begin, deadline, nested)
+        solution = certified(
             solver, problem, state.W, status, history, deadline,
             criterion=state.criterion, start=start, evaluation=state.evaluation,
         )  # fmt: skip
+    return Reached(solution, state)
 
 
 def refuse_unsupported(solver: Solver, problem: Problem) -> None:
     """Raise with the reason if the solver cannot solve the problem."""
     reason = solver.supports(problem)
     if reason is not None:
-        raise ValueError(f"{type(solver).__name__} cannot solve this problem: {reason}")
+        name = type(solver).__name__
+        raise ValueError(f"Expected another solver: {name} cannot solve this problem: {reason}")
 
 
 def certified(
@@ -185,14 +236,17 @@ def certified(
 
 
 def _iterate(
-    solver: Solver, problem: Problem, W0: np.ndarray, deadline: Deadline, nested: bool
+    solver: Solver,
+    problem: Problem,
+    state: State,
+    begin: Callable[[], State],
+    deadline: Deadline,
+    nested: bool,
 ) -> tuple[State, str, list[Step]]:
     """Steps until something ends them."""
     history: list[Step] = []
-    # what is returned if Ctrl-C comes before the solver has a state of its own
-    state = State(np.array(W0), np.inf, np.inf)
     try:
-        state = solver.start(problem, W0)
+        state = begin()
         history.append(_record(0, deadline, state))
         status = _ended(state, deadline)
         while status is None and len(history) <= solver.max_iter:

@@ -25,7 +25,8 @@ import numpy as np
 from ..compiling import LazyKernel
 
 MAX_STEPS = 60  # 10 to 20 are usual
-PATIENCE = 6  # steps without a smaller gap; of 3000 drawn machines one needs five on its way
+PATIENCE = 6  # steps without a smaller gap that mean the end of precision, where the gap is
+CLOSE_ENOUGH = 1e-4  # at most this; before, it may rise for longer where nothing costs anything
 
 
 class Multipliers(NamedTuple):
@@ -47,10 +48,12 @@ def solved(
     target: np.ndarray | None = None,
     balance: np.ndarray | None = None,
     size: float = 0.0,
+    least: float = 1e-300,
     near: np.ndarray | None = None,
 ) -> Multipliers:
     """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
-    time and memory linear in n. The gap is a fraction of ``size`` if given."""
+    time and memory linear in n. The gap is a fraction of ``size`` if given, else of the
+    objective or of ``least``."""
     Q = y[:, None] * matrix * y if is_gram else np.empty((0, 0))
     M = y * (F.T if is_gram else np.vstack([matrix.T, F.T]))
     unit = float(c.max())
@@ -65,12 +68,13 @@ def solved(
         np.ones(len(y)) if target is None else target,
         np.zeros(F.shape[1]) if balance is None else balance / unit,
         size / unit,
+        least / unit,
         start / unit,
     )
     return Multipliers(unit * a, v, gap)
 
 
-def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
+def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, least, a):
     """The point of smallest gap; M is transposed, Q empty where its first m rows stand for it."""
     multipliers = np.ones(2 * len(c))  # of a >= 0, then of a <= c
     x = np.zeros(len(M))
@@ -87,14 +91,14 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
             margins += unit * (Q @ a)
         missing = target - margins
         infeasible = sums[m:] + balance
-        gap = relative_gap(a, c, target, missing, infeasible, balance, x[m:], size)
+        gap = relative_gap(a, c, target, missing, infeasible, balance, x[m:], size, least)
         since_best += 1
         if gap < best_gap:
             best_a = a.copy()
             best_v = x[m:].copy()
             best_gap = gap
             since_best = 0
-        if gap <= tol or since_best == PATIENCE:
+        if gap <= tol or (since_best >= PATIENCE and best_gap <= CLOSE_ENOUGH):
             break
         D = curvature(a, c, multipliers)
         ok, P, PM, L = factorised(Q, M, m, unit, D)
@@ -113,13 +117,13 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, a):
     return best_a, best_v, best_gap
 
 
-def relative_gap(a, c, target, missing, infeasible, balance, v, size):
+def relative_gap(a, c, target, missing, infeasible, balance, v, size, least):
     """Of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it."""
     gain = a @ target
     squared = gain - a @ missing - (infeasible - balance) @ v
     primal = squared / 2 - balance @ v + c @ np.maximum(missing, 0.0)
     apart = abs(primal - gain + squared / 2) + np.abs(infeasible).max()
-    return apart / (size if size > 0 else max(abs(primal), 1e-300))
+    return apart / (size if size > 0 else max(abs(primal), least))
 
 
 def slacks(a, c):
@@ -137,24 +141,32 @@ def factorised(Q, M, m, unit, D):
     """Whether all went well; the factor of P's inverse (D alone without Q), P M, and the factor of
     the system of x."""
     P = np.empty((0, 0))
-    L = P
     PM = M / D
-    try:
-        if Q.size:
-            P = unit * Q
-            for i in range(len(D)):
-                P[i, i] += D[i]
-            P = np.linalg.cholesky(P)
-            PM = M.copy()
-            for j in range(len(M)):
-                substitute(P, PM[j])
-        system = PM @ M.T
-        for j in range(m):
-            system[j, j] += 1.0 / unit
-        L = np.linalg.cholesky(system)
-    except Exception:  # all that a compiled function can catch; here: not positive definite
-        return False, P, PM, L
-    return True, P, PM, L
+    if Q.size:
+        ok, P = lifted(unit * Q, D)
+        if not ok:
+            return False, P, PM, P
+        PM = M.copy()
+        for j in range(len(M)):
+            substitute(P, PM[j])
+    diagonal = np.zeros(len(M))
+    diagonal[:m] = 1.0 / unit
+    ok, L = lifted(PM @ M.T, diagonal)
+    return ok, P, PM, L
+
+
+def lifted(A, diagonal):
+    """Whether ``A + diag(diagonal)`` has a Cholesky factor, and the factor; where rounding has made
+    it indefinite, that of one with a larger diagonal, which leads on a little more slowly."""
+    for lift in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):
+        raised = A.copy()
+        for i in range(len(A)):
+            raised[i, i] += diagonal[i] + lift * (A[i, i] + diagonal[i])
+        try:
+            return True, np.linalg.cholesky(raised)
+        except Exception:  # all that a compiled function can catch; here: not positive definite
+            continue
+    return False, A
 
 
 def newton_step(a, c, multipliers, missing, M, infeasible, P, D, PM, L, short):

@@ -1,13 +1,4 @@
-r"""One support vector machine whose bias, and other free columns, are not penalised.
-
-    min over u, v of  1/2 |u|**2 - h'v + sum_i c_i max(0, t_i - y_i (b_i'u + f_i'v))
-
-with B (n x m) the penalised columns and F (n x f) the free ones. Its dual is
-
-    max over a of  t'a - 1/2 |B'(y a)|**2   with 0 <= a <= c and F'(y a) = -h;   u = B'(y a).
-
-A plain machine has t = 1 and h = 0. Given the multipliers of some of its samples, those of the
-others are a machine again: in t is what the given ones add to the margins, in h to ``F'(y a)``.
+"""Ways to solve a support vector machine (``machine`` says which problem that is).
 
 Pairs of multipliers (``smo``) or an interior point come close; linear systems make it exact.
 """
@@ -15,99 +6,23 @@ Pairs of multipliers (``smo``) or an interior point come close; linear systems m
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from .interior_point import Multipliers, solved
+from .interior_point import Multipliers
+from .machine import CLOSE, Machine
 from .smo import pairwise
 
 SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
 EXACT = 1e-10  # in margins, or as a gap: that leaves about half as many digits of u
-CLOSE = 1e-8  # what an interior point is asked for
 ROUGH = 1e-5  # of the objective or in margins, where machines are only compared or left again
 MOVES = 20_000  # of pairs, before linear systems or an interior point take over
 TALL = 4  # samples per column up to which pairs are tried before an interior point through B
 GROWTH = 4  # of the samples in doubt where they were too few, and of those that a sample stands for
 
+
 LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Machine:
-    """The problem above, given ``K = B B'`` (n x n) or, where there are fewer columns, B itself,
-    which is ``matrix * scale``, and perhaps ``gram``, which makes K."""
-
-    matrix: np.ndarray
-    is_gram: bool
-    F: np.ndarray
-    y: np.ndarray
-    c: np.ndarray
-    scale: np.ndarray | float = 1.0
-    gram: Callable[[], np.ndarray] | None = None
-    target: np.ndarray | float = 1.0
-    balance: np.ndarray | float = 0.0
-    size: float = 0.0  # of the objective that gaps are compared with; 0: its own
-
-    def times(self, s: np.ndarray) -> np.ndarray:
-        """K s."""
-        return self.matrix @ (s if self.is_gram else self.scale**2 * (self.matrix.T @ s))
-
-    def among(self, some: np.ndarray) -> np.ndarray:
-        """K of some samples."""
-        rows = self.matrix[some]
-        if self.is_gram:
-            return rows[:, some]
-        rows = rows * self.scale
-        return rows @ rows.T
-
-    def margins(self, z: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Of ``z = K (y a)`` and the coefficients of F."""
-        return self.y * (z + self.F @ v)
-
-    def gap(self, a: np.ndarray, v: np.ndarray, margins: np.ndarray) -> float:
-        """Duality gap plus what a lies outside its box, as a fraction of the size.
-
-        ``F'(y a) = -h`` makes ``a'margins + h'v`` the squared norm |u|**2.
-        """
-        linear = float(np.sum(self.balance * v))
-        squared = float(a @ margins) + linear
-        primal = squared / 2 - linear + float(self.c @ np.maximum(self.target - margins, 0.0))
-        apart = abs(primal - float(np.sum(a * self.target)) + squared / 2)
-        outside = float(np.maximum(np.maximum(-a, a - self.c), 0.0).sum())
-        return (apart + outside) / (self.size or max(abs(primal), 1e-300))
-
-    def best_offset(self, z: np.ndarray) -> float:
-        """The best bias at ``z = K (y a)``, where it is the only free column."""
-        return best_offset(z, self.y, self.c, self.target, float(np.sum(self.balance)))
-
-    def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
-        """By the form that the matrix has."""
-        n, f = self.F.shape
-        matrix = self.matrix if self.is_gram else self.matrix * self.scale
-        target = np.broadcast_to(self.target, n).astype(float)
-        balance = np.broadcast_to(self.balance, f).astype(float)
-        return solved(
-            matrix, self.is_gram, self.F, self.y, self.c, tol, target, balance, self.size, near
-        )
-
-    def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
-        """The machine of some samples, the others having the multipliers a; B is given."""
-        others = np.where(some, 0.0, self.y * a)
-        rows = self.matrix[some]
-        y = self.y[some]
-        return replace(
-            self,
-            matrix=rows * self.scale,
-            F=self.F[some],
-            y=y,
-            c=self.c[some],
-            scale=1.0,
-            gram=None,
-            target=1.0 - y * (rows @ (self.scale**2 * (self.matrix.T @ others))),
-            balance=self.F.T @ others,
-            size=size,
-        )
 
 
 def way_for(n: int, m: int, n_free: int = 1) -> str:
@@ -124,8 +39,8 @@ def solve_machine(
     near: np.ndarray | None = None,
     exact: bool = True,
     guess: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Multipliers of the samples and coefficients of the free columns.
+) -> Multipliers:
+    """Multipliers of the samples, coefficients of the free columns, and the gap.
 
     From the multipliers ``near`` of a similar machine, pair by pair, or by reading off them which
     are 0, c or between; where that does not end, by an interior point, refined in the same way.
@@ -135,34 +50,33 @@ def solve_machine(
     if near is not None and exact and not machine.is_gram:
         found = refined(machine, near, 1e-8, thorough=False)
         if found.gap <= EXACT:
-            return found.a, found.v
+            return found
     if way == "features" and machine.F.shape[1] == 1:
         return _by_doubt(machine, guess, exact)
     return _at_once(machine, way, near, exact)
 
 
-def _at_once(
-    machine: Machine, way: str, near: np.ndarray | None, exact: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _at_once(machine: Machine, way: str, near: np.ndarray | None, exact: bool) -> Multipliers:
     """All samples in one problem."""
     if way == "pairs":
         enough = EXACT if exact else ROUGH
         near, bias, apart = _by_pairs(machine, near, enough)
         if apart <= enough:
-            return near, np.array([bias])
+            return Multipliers(near, np.array([bias]), apart)
+        if machine.by_columns is not None:  # a singular K leads nowhere
+            machine = replace(machine.by_columns(), y=machine.y)
     if near is not None:
         found = refined(machine, near, 1e-8, thorough=way == "pairs")
         if found.gap <= EXACT:
-            return found.a, found.v
+            return found
     if not exact and not machine.is_gram:
-        rough = machine.interior_point(ROUGH, near)
-        return rough.a, rough.v
+        return machine.interior_point(ROUGH, near)
     rough = machine.interior_point(near=near)
     best = min(rough, refined(machine, rough.a, 1e-5), key=lambda found: found.gap)
     if best.gap > EXACT and machine.F.shape[1] == 1:  # given u, the best bias is exact
         z = machine.times(machine.y * best.a)
-        return best.a, np.array([machine.best_offset(z)])
-    return best.a, best.v
+        return best._replace(v=np.array([machine.best_offset(z)]))
+    return best
 
 
 def _by_pairs(
@@ -176,9 +90,7 @@ def _by_pairs(
     return pairwise(K, machine.y, machine.c, near, enough, MOVES, machine.target, balance)
 
 
-def _by_doubt(
-    machine: Machine, guess: np.ndarray | None, exact: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_doubt(machine: Machine, guess: np.ndarray | None, exact: bool) -> Multipliers:
     """A sample far on the wrong side of the margin has the multiplier c, one far on the right side
     0: only those near it, at a guess, are in doubt.
 
@@ -198,9 +110,9 @@ def _by_doubt(
     while 2 * in_doubt < n:
         doubt = np.zeros(n, dtype=bool)
         doubt[np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]] = True
-        a, v, done = _settled(machine, margins, doubt, exact)
+        found, done = _settled(machine, margins, doubt, exact)
         if done:
-            return a, v
+            return found
         in_doubt = GROWTH * int(np.count_nonzero(doubt))
     return _at_once(machine, "features", None, exact)
 
@@ -212,26 +124,27 @@ def _by_a_sample(machine: Machine) -> np.ndarray:
         some[np.flatnonzero(machine.y == sign)[::GROWTH]] = True
     a = np.zeros(len(some))
     part = replace(machine.given(a, some, 0.0), c=GROWTH * machine.c[some])
-    a[some], _ = _by_doubt(part, None, exact=False)
+    a[some] = _by_doubt(part, None, exact=False).a
     return machine.times(machine.y * a)
 
 
 def _settled(
     machine: Machine, margins: np.ndarray, doubt: np.ndarray, exact: bool
-) -> tuple[np.ndarray, np.ndarray, bool]:
+) -> tuple[Multipliers, bool]:
     """The machine of the samples in doubt, and of those that it proves wrong (added to ``doubt``),
     as long as these are fewer; and whether nothing is wrong in the end."""
     a = np.where(margins < 1, machine.c, 0.0)
     while True:
         part = machine.given(a, doubt, float(machine.c[doubt] @ np.abs(1 - margins[doubt])))
-        a[doubt], v = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
+        a[doubt], v, _ = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
         margins = machine.margins(machine.times(machine.y * a), v)
         wrong = ~doubt & np.where(a > 0, margins > 1, margins < 1)
         n_wrong = np.count_nonzero(wrong)
         wanted = (EXACT if n_wrong else CLOSE) if exact else ROUGH
-        done = machine.gap(a, v, margins) <= wanted
+        found = Multipliers(a, v, machine.gap(a, v, margins))
+        done = found.gap <= wanted
         if done or not 0 < n_wrong < np.count_nonzero(doubt):
-            return a, v, done
+            return found, done
         doubt |= wrong
 
 
@@ -241,29 +154,7 @@ def linear_weights(B: np.ndarray, y: np.ndarray, c: np.ndarray) -> np.ndarray:
     way = way_for(n, m)
     is_gram = n <= max(SMALL, m)
     machine = Machine(B @ B.T if is_gram else B, is_gram, np.ones((n, 1)), y, c)
-    a, _ = solve_machine(machine, way)
-    return B.T @ (y * a)
-
-
-def best_offset(
-    z: np.ndarray,
-    y: np.ndarray,
-    c: np.ndarray,
-    target: np.ndarray | float = 1.0,
-    balance: float = 0.0,
-) -> float:
-    """The b that minimises ``sum_i c_i max(0, t_i - y_i (z_i + b)) - h b``, exactly.
-
-    The sum is piecewise linear in b with kinks at y_i t_i - z_i. Where its minimum is an interval
-    the middle is taken, as libsvm does; with both classes present the interval is bounded.
-    """
-    kinks = y * target - z
-    order = np.argsort(kinks)
-    slopes = np.cumsum(c[order]) - c[y > 0].sum() - balance  # right of each kink
-    flat = 1e-9 * c.sum()
-    first = int(np.argmax(slopes >= -flat))
-    last = int(np.argmax(slopes > flat))
-    return float(kinks[order[first]] + kinks[order[last]]) / 2
+    return B.T @ (y * solve_machine(machine, way).a)
 
 
 def refined(machine: Machine, a: np.ndarray, near: float, thorough: bool = True) -> Multipliers:

@@ -13,9 +13,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ...problems.base import MARGIN
-from ...problems.margin import Certificate, MarginProblem
+from ...problems.margin import OUT_OF_REACH, Certificate, MarginProblem
 from ..base import Deadline, OutOfTime, Solver, State
 
+LARGEST_COST = 1e12  # of the smallest: beyond that no digit of the objective depends on it
 LARGEST = 4e4  # entries of a program with the l1 norm, up to which it takes a second or two
 
 
@@ -117,19 +118,29 @@ def _grown(problem: MarginProblem, columns: np.ndarray, gradient: np.ndarray) ->
 def _absolute_program(
     problem: MarginProblem, X: np.ndarray, state: ProgramState, k: int
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Coefficients, intercept and signed multipliers of one output: w = p - q, both >= 0."""
+    """Coefficients, intercept and signed multipliers of one output: w = (p - q) / size, p and q
+    both >= 0, for columns of any scale."""
     m = X.shape[1]
     y = problem.Y[:, k]
-    f = problem.factors[state.columns]
-    cost = np.concatenate([2 * f, 2 * f, [0.0], problem.C * problem.weights])
+    sizes = problem.sizes_of_columns[state.columns]
+    X = X / sizes
+    f = 2 * problem.factors[state.columns] / sizes
+    costs, unit = _in_reach(np.concatenate([f, f, [0.0]]), problem.C * problem.weights)
     matrix = _margins(np.hstack([X, -X]), y)
-    free = np.zeros(cost.size, dtype=bool)
+    free = np.zeros(costs.size, dtype=bool)
     free[2 * m] = True
-    found = _solved(cost, matrix, -np.ones(len(y)), free, state.deadline)
+    found = _solved(costs, matrix, -np.ones(len(y)), free, state.deadline)
     if found is None:
         return None
     x = found.x
-    return x[:m] - x[m : 2 * m], x[2 * m], -y * found.ineqlin.marginals
+    return (x[:m] - x[m : 2 * m]) / sizes, x[2 * m], -y * unit * found.ineqlin.marginals
+
+
+def _in_reach(of_norm: np.ndarray, of_slacks: np.ndarray) -> tuple[np.ndarray, float]:
+    """Both costs together in a unit, and the unit: HiGHS takes costs near its tolerance of 1e-7 for
+    none and those above 1e20 for infinite."""
+    unit = min(float(of_norm.max()), float(of_slacks.max())) or float(of_slacks.max())
+    return np.minimum(np.concatenate([of_norm, of_slacks]) / unit, LARGEST_COST), unit
 
 
 def _margins(X: np.ndarray, y: np.ndarray) -> Any:
@@ -188,11 +199,15 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     Shifted so, one side of ``|w| <= t/f`` is the sign of a variable, and half of the rows go.
     """
     usable = state.columns
-    X = problem.design.take(usable)
+    sizes = problem.sizes_of_columns[usable]
+    X = problem.design.take(usable) / sizes
     m = usable.size
     c = problem.Y.shape[1]
-    free = problem.free[usable]
-    inverse = np.where(free, 0.0, 1 / np.where(free, 1.0, problem.factors[usable]))
+    f = np.maximum(problem.factors[usable], 1e-300)
+    free = problem.C * sizes / f > OUT_OF_REACH
+    inverse = np.where(free, 0.0, sizes / f)
+    unit = 1 / (inverse.max(initial=0.0) or 1.0)  # of the bounds t, for columns of any scale
+    inverse *= unit
     size = m + 1 + len(X)  # variables of an output
     below = sparse.eye_array(m, size, format="csr")[~free]  # q <= 2 t / f
     inside = [sparse.vstack([_margins(X, y), below]) for y in problem.Y.T]
@@ -200,10 +215,12 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     t_columns = np.vstack(on_t) if problem.penalty.joint else sparse.block_diag(on_t)
     n_t = t_columns.shape[1]
     limits = np.append(-np.ones(len(X)), np.zeros(below.shape[0]))
-    cost = np.append(np.zeros(m + 1), problem.C * problem.weights)
+    slacks = np.tile(problem.C * problem.weights, c)
+    costs, _ = _in_reach(np.full(n_t, unit), slacks)
+    own = np.hstack([np.zeros((c, m + 1)), costs[n_t:].reshape(c, -1)])
     signless = np.concatenate([free, [True], np.zeros(len(X), dtype=bool)])
     found = _solved(
-        np.append(np.tile(cost, c), np.ones(n_t)),
+        np.append(own, costs[:n_t]),
         sparse.hstack([sparse.block_diag(inside), sparse.csr_array(t_columns)], format="csr"),
         np.tile(limits, c),
         np.append(np.tile(signless, c), np.zeros(n_t, dtype=bool)),
@@ -213,6 +230,6 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
         return None
     own = found.x[:-n_t].reshape(c, size)
     W = problem.null_point
-    W[usable] = own[:, :m].T - np.outer(inverse, found.x[-n_t:])
+    W[usable] = (own[:, :m].T - np.outer(inverse, found.x[-n_t:])) / sizes[:, None]
     W[-1] = own[:, m]
     return W

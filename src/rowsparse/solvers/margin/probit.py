@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -36,15 +36,20 @@ class ProbitEM(Reweighted):
         step = _Ridge(alive, scales)
         em = step.em_step(Z)
         newton = step.newton_step(Z)
-        lower = _value(alive, scales, newton) < _value(alive, scales, em)
-        return newton if lower else em
+        of_em = _value(alive, scales, em)
+        of_newton = _value(alive, scales, newton)
+        if not np.isfinite(min(of_em, of_newton)):  # systems beyond rounding: no step is any good
+            return replace(last, gap=1.0)
+        return newton if of_newton < of_em else em
 
 
 def _value(alive: Alive, scales: np.ndarray, image: Image) -> float:
-    """The loss plus the quadratic in place of the penalty."""
-    Z = alive.matmul(image.rows) + image.intercept
-    u = np.divide(image.rows, scales, out=np.zeros_like(image.rows), where=scales > 0)
-    return alive.problem.loss_sum(Z) + float(np.vdot(u, u))
+    """The loss plus the quadratic in place of the penalty; infinite if it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        Z = alive.matmul(image.rows) + image.intercept
+        u = np.divide(image.rows, scales, out=np.zeros_like(image.rows), where=scales > 0)
+        value = alive.problem.loss_sum(Z) + float(np.vdot(u, u))
+    return value if np.isfinite(value) else np.inf
 
 
 class _Ridge:

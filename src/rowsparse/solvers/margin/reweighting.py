@@ -13,15 +13,16 @@ objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import ClassVar
 
 import numpy as np
 
 from ...designs.wrappers import Restriction
+from ...numerics.cached import cached_property
 from ...numerics.rows import row_norms
+from ...numerics.svm.machine import independent_columns
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
@@ -31,26 +32,35 @@ DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dro
 VANISHED = 1e-8  # in margins, which are of size one: a row that does no more is dropped as well
 STEPS_ON_THE_WAY = 4  # at each of the larger norms that a start for p < 1 goes through
 TOL_ON_THE_WAY = 0.05  # of points that are left again for fewer rows
+GAP_PER_TOL = 10.0  # relative gap, where there is one, that steps have to reach beside ``tol``
+NOTHING_MOVES = 1e-3  # of ``tol``: what steps so short have not proved they will not
+TRUSTED = 1e-3  # gap of a step; near a fixed point of a step with a larger one nothing is solved
 BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of them than samples
 
 
 @dataclass(frozen=True)
 class Alive:
-    """The features that may still be used, with their columns, dense as soon as they are few."""
+    """The features that may still be used, with their columns, dense as soon as they are few; and
+    until when steps may look for more."""
 
     problem: MarginProblem
     columns: Restriction
+    deadline: Deadline
+    bases: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: MarginProblem, index: np.ndarray) -> Alive:
+    def of(
+        cls, problem: MarginProblem, index: np.ndarray, time_limit: float | None = None
+    ) -> Alive:
         """The named features."""
         n = len(problem.Y)
         few = max(n, BLOCK_BYTES // (8 * n))
-        return cls(problem, Restriction.of(problem.design, index, few))
+        columns = Restriction.of(problem.design, index, few)
+        return cls(problem, columns, Deadline(time_limit))
 
     def keep(self, mask: np.ndarray) -> Alive:
         """Only those of the mask; a dense block shrinks with them."""
-        return self if mask.all() else Alive(self.problem, self.columns.keep(mask))
+        return self if mask.all() else replace(self, columns=self.columns.keep(mask), bases={})
 
     @property
     def index(self) -> np.ndarray:
@@ -66,6 +76,18 @@ class Alive:
     def free(self) -> np.ndarray:
         """Which of them are not penalised."""
         return self.penalty.free(self.index.size)
+
+    def free_basis(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
+        which most often are those without penalty."""
+        if not free.any():
+            return np.ones((len(self.problem.Y), 1)), np.eye(1)
+        key = free.tobytes()
+        if key not in self.bases:
+            self.bases.clear()
+            columns = self.columns.X.take(np.flatnonzero(free))
+            self.bases[key] = independent_columns(columns)
+        return self.bases[key]
 
     @property
     def null(self) -> Image:
@@ -88,9 +110,13 @@ class Alive:
         return row_norms(rows) * self.problem.sizes_of_columns[self.index]
 
     def change(self, rows: np.ndarray, image: np.ndarray) -> float:
-        """The largest change of a part, as a fraction of the largest part."""
+        """The largest change of a part, as a fraction of the largest part.
+
+        Rows without penalty are not asked: a step depends on the others alone, and where free
+        columns depend on each other many steps are as good.
+        """
         largest = float(self.parts(rows).max(initial=0.0))
-        change = float(self.parts(image - rows).max(initial=0.0))
+        change = float(self.parts(image - rows)[~self.free].max(initial=0.0))
         return change / largest if largest > 0 else 0.0
 
     def survivors(self, rows: np.ndarray) -> np.ndarray:
@@ -116,11 +142,14 @@ def _floor(parts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Image:
-    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any."""
+    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any.
+
+    ``gap`` is how far the step is from the minimum that it was to find, as a fraction of it."""
 
     rows: np.ndarray
     intercept: np.ndarray
     dual: np.ndarray | None = None
+    gap: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -169,9 +198,12 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         usable = np.flatnonzero(np.isfinite(problem.factors))
         given = usable[row_norms(W[usable]) > 0]
         if given.size > np.count_nonzero(problem.free):
-            alive = Alive.of(problem, given)
-            return self._settled(self._state(alive, W[given], W[-1]))
-        return self._from_plain_machine(Alive.of(problem, usable))
+            alive = Alive.of(problem, given, self.time_limit)
+            if not problem.free.any():
+                return self._settled(self._state(alive, W[given], W[-1]))
+            image = self.image_of(alive, alive.penalty.scales(W[given]), Image(W[given], W[-1]))
+            return self._moved(alive, W[given], image)
+        return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
         """For p < 1 by some steps at p = 1 and half way.
@@ -179,7 +211,6 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Without them the many small coefficients of the plain machine on wide data get such large
         weights that all of them vanish together, although few of them would do.
         """
-        deadline = Deadline(self.time_limit)
         scales = alive.penalty.equal_scales
         image = self.image_of(alive, scales, alive.null)
         if self.keep is not None and alive.index.size <= self.keep:  # nothing has to go
@@ -188,7 +219,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         # what k rows are left decides there; else the point itself keeps the digits of its way
         solver = self if self.keep is None else self.roughly()
         for norm in _norms_on_the_way(alive.penalty.norm):
-            if self._too_few(alive.survivors(image.rows)) or deadline.passed():
+            if self._too_few(alive.survivors(image.rows)) or alive.deadline.passed():
                 break
             alive, rows = alive.without_dropped(image.rows)
             if not alive.index.size:
@@ -245,17 +276,29 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
+        evaluation = Certificate(objective, dual=image.dual)
+        settled = bool(change <= self._enough(problem, frozen))
+        proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
+        trusted = image.gap <= TRUSTED
+        hopeless = not trusted or change <= NOTHING_MOVES * self.tol
         return ReweightedState(
             W,
             objective,
             change,
-            converged=change <= self._enough(problem, frozen),
-            evaluation=Certificate(objective, dual=image.dual),
+            converged=proved and trusted,
+            stalled=settled and hopeless and bool(np.isfinite(image.gap)),
+            evaluation=evaluation,
             alive=alive,
             rows=rows,
             image=image,
             frozen=frozen,
         )
+
+    def _proved(self, problem: MarginProblem, W: np.ndarray, evaluation: Certificate) -> bool:
+        """Whether the gap is small enough too, where there is one; on the way to k rows none is."""
+        gap = None if self.keep is not None else problem.duality_gap(W, evaluation)
+        wanted = GAP_PER_TOL * self.tol * max(evaluation.objective, problem.negligible)
+        return gap is None or gap <= wanted
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
@@ -282,18 +325,16 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         if alive.columns.block is None or not alive.penalty.joint:
             return state
         seen: dict[tuple[float, bytes], int] = {}
-        first = [
-            seen.setdefault((factor, sha1((column + 0.0).tobytes()).digest()), j)
-            for j, (factor, column) in enumerate(
-                zip(alive.penalty.factors, alive.columns.block.T, strict=True)
-            )
-        ]
-        if len(seen) == alive.index.size:
+        first = np.arange(alive.index.size)
+        for j in np.flatnonzero(~alive.free):  # a free column stays in, whatever it does
+            digest = sha1((alive.columns.block[:, j] + 0.0).tobytes()).digest()
+            first[j] = seen.setdefault((alive.penalty.factors[j], digest), int(j))
+        mask = np.zeros(first.size, dtype=bool)
+        mask[first] = True
+        if mask.all():
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
-        mask = np.zeros(len(rows), dtype=bool)
-        mask[first] = True
         return self._state(alive.keep(mask), rows[mask], state.W[-1])
 
 

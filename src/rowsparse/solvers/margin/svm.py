@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...numerics.rows import row_norms
-from ...numerics.svm.solve import SMALL, Machine, solve_machine, way_for
-from ...problems.margin import MarginProblem
+from ...numerics.svm.machine import Machine
+from ...numerics.svm.solve import SMALL, solve_machine, way_for
+from ...problems.margin import OUT_OF_REACH, MarginProblem
 from ...results import Solution, Status
 from ..base import Deadline, logger, run
 from .feature_exchange import exchanged, worth_exchanging
@@ -20,6 +20,7 @@ LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60  # to a C of 5e-10 of the first; the k largest rows are then cut out
 FLOPS = 1e10  # per second: 26 machines of 1560 x 617 by interior points took 62 s
 WORTH_SAYING = 10.0  # seconds
+GOES_ON = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED)  # at a lower C: a step on the way
 
 
 @dataclass
@@ -51,24 +52,31 @@ class ReweightedSVM(Reweighted):
         return super().start(problem, W)
 
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
-        problem = alive.problem
-        F = _free_columns(alive)
-        image = alive.null
-        dual = np.zeros(problem.Y.shape)
-        for k, y in enumerate(problem.Y.T):
+        Y = alive.problem.Y
+        dual = np.zeros(Y.shape)
+        intercept = np.zeros(Y.shape[1])
+        of_free = []  # per output: which rows are free or as good as free, and what they are
+        gap = 0.0
+        for k, y in enumerate(Y.T):
+            if alive.deadline.passed():
+                return replace(last, dual=None, gap=np.inf)
             if k == 0 or scales.shape[1] > 1:  # else one matrix for all outputs
-                way, first = self._machine(alive, scales[:, k], F)
-            machine = replace(first, y=y)
+                free, scale = _without_out_of_reach(alive, scales[:, k])
+                F, to_rows = alive.free_basis(free)
+                way, machine = self._machine(alive, scale, F)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
             guess = None
             if near is not None and way == "features":
                 guess = alive.matmul(last.rows[:, [k]])[:, 0]
-            a, v = solve_machine(machine, way, near, self.exact, guess)
-            dual[:, k] = y * a
-            image.intercept[k] = v[0]
-            image.rows[alive.free, k] = v[1:]
-        image.rows[:] += scales**2 * alive.rmatmul(dual)
-        return replace(image, dual=2 * dual)
+            found = solve_machine(replace(machine, y=y), way, near, self.exact, guess)
+            dual[:, k] = y * found.a
+            intercept[k], *rows = to_rows @ found.v
+            of_free.append((free, rows))
+            gap = max(gap, found.gap)
+        rows = scales**2 * alive.rmatmul(dual)
+        for k, (free, of_k) in enumerate(of_free):
+            rows[free, k] = of_k
+        return Image(rows, intercept, 2 * dual, gap)
 
     def _machine(self, alive: Alive, scale: np.ndarray, F: np.ndarray) -> tuple[str, Machine]:
         """The way to solve a machine with these scales, and all of it but y."""
@@ -77,14 +85,21 @@ class ReweightedSVM(Reweighted):
         way = self.through if self.through != "auto" else way_for(n, used.size, F.shape[1])
         gram = cache(lambda: self._gram(alive, scale))
         costs = alive.problem.C / 2 * alive.problem.weights
-        if way != "features" and n <= max(SMALL, used.size):
-            return way, Machine(gram(), True, F, np.ones(n), costs)
-        block = alive.columns.block
-        if block is None:
-            block = alive.columns.X.take(used)
-        elif used.size < alive.index.size:
-            block = block[:, used]
-        return way, Machine(block, False, F, np.ones(n), costs, scale[used], gram)
+        y = np.ones(n)
+
+        def by_columns() -> Machine:
+            block = alive.columns.block
+            if block is None:
+                block = alive.columns.X.take(used)
+            elif used.size < alive.index.size:
+                block = block[:, used]
+            return Machine(block, False, F, y, costs, scale[used], gram)
+
+        if way == "features" or n > max(SMALL, used.size):
+            return way, by_columns()
+        return way, Machine(
+            gram(), True, F, y, costs, by_columns=by_columns if used.size < n else None
+        )
 
     def _gram(self, alive: Alive, scale: np.ndarray) -> np.ndarray:
         """Of the samples, n x n: in single precision, in half the time, where nothing has to be
@@ -99,12 +114,17 @@ class ReweightedSVM(Reweighted):
         return (single @ single.T).astype(float)
 
 
-def _free_columns(alive: Alive) -> np.ndarray:
-    """The bias, and the features without penalty."""
-    ones = np.ones((len(alive.problem.Y), 1))
-    if not alive.free.any():
-        return ones
-    return np.hstack([ones, alive.columns.X.take(np.flatnonzero(alive.free))])
+def _without_out_of_reach(alive: Alive, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that are free, or as good as free, and the scales of the others.
+
+    A column that counts for far more than its coefficient costs, such as one in tiny units, would
+    leave no digits to the others: its penalty is left out, which is nothing beside any error.
+    """
+    parts = scale * alive.problem.sizes_of_columns[alive.index]
+    far = parts > np.sqrt(OUT_OF_REACH / alive.problem.C)
+    if not far.any():
+        return alive.free, scale
+    return alive.free | far, np.where(far, 0.0, scale)
 
 
 def solve_margin(
@@ -118,14 +138,21 @@ def solve_margin(
     at the given C instead. With several outputs nothing begins anew: their plain machines at a
     small C leave rows that serve one class only.
     """
+    solution, C = _searched(problem, solver, thorough and problem.norm < 1)
+    if solver.keep is None or solution.rows.size <= solver.keep:
+        return solution, C
+    # time or the user has ended the search: of what there is, the largest rows
+    rows = problem.largest_rows(solution.W, solver.keep)
+    W = np.zeros_like(solution.W)
+    W[rows] = solution.W[rows]
+    objective = problem.with_C(C).objective(np.vstack([W, solution.intercept]))
+    return replace(solution, W=W, objective=objective, gap=None), C
+
+
+def _searched(problem: MarginProblem, solver: Reweighted, thorough: bool) -> tuple[Solution, float]:
     deadline = Deadline(solver.time_limit)
-    thorough = thorough and problem.norm < 1
-    if (
-        solver.keep
-        and thorough
-        and solver.loss == "hinge"
-        and worth_exchanging(problem, solver.keep)
-    ):
+    exchanges = thorough and solver.loss == "hinge"
+    if solver.keep and exchanges and worth_exchanging(problem, solver.keep):
         return _by_exchanges(problem, solver, deadline), problem.C
     solution, C = _along_C(problem, solver, deadline, warm=True)
     one_output = problem.Y.shape[1] == 1
@@ -143,7 +170,9 @@ def _along_C(
     """The first solution with at most ``keep`` rows on the way down from C, and its C."""
     solution = run(deadline.limited(solver), problem, start="plain machine")
     for lowering in range(1, MAX_LOWERINGS + 1):
-        if solver.keep is None or solution.rows.size <= solver.keep or not solution.converged:
+        if solver.keep is None or solution.rows.size <= solver.keep:
+            break
+        if solution.status not in GOES_ON:
             break
         problem = problem.with_C(LOWERING * problem.C)
         next_solver = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
@@ -156,16 +185,13 @@ def _by_exchanges(problem: MarginProblem, solver: Reweighted, deadline: Deadline
     """The k largest rows of the reweighting, exchanged, then the plain machine on them."""
     roughly = solver.roughly()
     first = run(replace(roughly, cut=True), problem, start="plain machine")
-    if not first.converged:
+    if first.status not in GOES_ON:
         return first
-    never = np.isinf(problem.factors)
-    order = np.lexsort((-row_norms(first.W), ~problem.free, never))
-    chosen, all_tried = exchanged(problem, roughly, np.sort(order[: solver.keep]), deadline)
-    elsewhere = np.full(never.size, np.inf)
-    elsewhere[chosen] = problem.factors[chosen]
-    on_chosen = replace(problem, penalty=problem.penalty.with_factors(elsewhere))
+    assert solver.keep is not None
+    largest = problem.largest_rows(first.W, solver.keep)
+    chosen, all_tried = exchanged(problem, roughly, largest, deadline)
     last = replace(solver, time_limit=None)  # one machine on k columns
-    solution = run(last, on_chosen, start="exchanges")
+    solution = run(last, problem.only(chosen), start="exchanges")
     if all_tried:
         return solution
     ended = Status.TIME_LIMIT if deadline.passed() else Status.INTERRUPTED

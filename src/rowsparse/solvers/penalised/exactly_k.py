@@ -16,7 +16,7 @@ from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution
 from ..base import Deadline, OutOfTime, Solver, run
-from .block_descent import BlockDescent, descend, objective
+from .block_descent import BlockDescent, descend, objective, violation
 from .working_set import WorkingSet
 
 OUTSIDERS = 200  # that may take a member's place: those that the gradient pulls most
@@ -126,7 +126,11 @@ class _Exchange:
         rows = np.flatnonzero(members)
         own = model.take(rows)
         penalty = self.penalty.take(rows)
-        descend(own, penalty, self.tol)
+        # none is zero, so Newton steps will mostly do; sweeps over few rows cost more
+        # (USPS, k = 50: 4.0 s without them first, 1.5 s with)
+        penalty.newton(own, self.tol, finishing=False)
+        if violation(own, penalty) > self.tol:
+            descend(own, penalty, self.tol)
         model.absorb(rows, own)
         return _Trial(model, members, objective(own, penalty))
 

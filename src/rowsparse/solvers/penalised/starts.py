@@ -21,15 +21,20 @@ from ...designs.wrappers import Subset
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...numerics.systems import ridge
 from ...penalties.base import LocalModel, Penalty
+from ...problems.compressed import compressed
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
-from ..base import Deadline, OutOfTime, Solver, run
+from ..base import Deadline, OutOfTime, Reached, Solver, reach, run
 from .block_descent import BlockDescent, descend, objective
 from .irls import IRLS
 from .proximal_gradient import ProximalGradient
 from .working_set import WorkingSet
 
 ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
+# Starts that solve systems of the smaller of samples and features: beyond this size, minutes and
+# gigabytes each.
+OF_A_SYSTEM = ("irls", "ridge")
+LARGEST_SYSTEM = 10_000
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
 
 AnySolver = Solver[Any, Any]
@@ -53,40 +58,39 @@ def solve(
     """
     if isinstance(init, Solution):
         return run(solver, problem, problem.joined(init.W, init.intercept), start="warm")
+    return search(problem, solver, init).solution
+
+
+def search(
+    problem: PenalisedProblem,
+    solver: AnySolver,
+    init: str | np.ndarray = "best",
+    exchange: bool = True,
+) -> Reached:
+    """``solve``, with what a neighbour may go on from; rows are exchanged only if asked for."""
     if not isinstance(init, str):
         # the best intercept that the null model knows
         W0 = problem.joined(np.asarray(init, dtype=float), problem.null_point[-1])
-        return run(solver, problem, W0)
+        return reach(solver, problem, W0)
     names = _named_starts(problem, init)
     if isinstance(solver, IRLS) or problem.convex:
-        return run(solver, problem, start="zero")  # a start of the solver's own, or one minimum
-    exchange = init == "best" and problem.loss.convex and not problem.penalty.convex
+        return reach(solver, problem, start="zero")  # a start of the solver's own, or one minimum
+    problem = compressed(problem)
+    exchange = exchange and init == "best" and problem.loss.convex
     return _best_of(problem, solver, names, exchange)
 
 
-def solve_near(
-    problem: PenalisedProblem,
-    solver: AnySolver,
-    near: Solution | None,
-    init: str | np.ndarray = "best",
-) -> Solution:
-    """Solve from a neighbour on a path; where the start matters, from ``init`` as well."""
-    if near is None or isinstance(solver, IRLS):
-        return solve(problem, solver, init)  # rows that reweighting has zeroed cannot come back
-    deadline = Deadline(solver.time_limit)
-    warm = solve(problem, solver, near)
-    if problem.convex or warm.status in ENDED:
-        return warm
-    solver = deadline.limited(solver)
-    if isinstance(init, str):
-        cold = _best_of(problem, solver, _named_starts(problem, init), exchange=False)
-    else:
-        cold = solve(problem, solver, init)
-    best = _lowest([warm, cold])
-    if cold.status in ENDED:
-        best = replace(best, status=cold.status)
-    starts = cold.starts or {cold.start: cold.objective}
-    return replace(best, starts={**starts, "warm": warm.objective})
+def lower(
+    problem: PenalisedProblem, solver: AnySolver, found: Reached, init: str | np.ndarray
+) -> Reached:
+    """The lower of what was found and what is found from ``init``."""
+    cold = search(problem, solver, init, exchange=False)
+    best = min(found, cold, key=_objective)
+    status = cold.solution.status
+    starts = cold.solution.starts or {cold.solution.start: cold.solution.objective}
+    starts = {**starts, found.solution.start: found.solution.objective}
+    status = status if status in ENDED else best.solution.status
+    return replace(best, solution=replace(best.solution, starts=starts, status=status))
 
 
 def _named_starts(problem: PenalisedProblem, init: str) -> tuple[str, ...]:
@@ -94,45 +98,50 @@ def _named_starts(problem: PenalisedProblem, init: str) -> tuple[str, ...]:
     if init not in (*known, "best"):
         names = ", ".join(map(repr, known))
         raise ValueError(f"Expected init to be {names}, 'best' or an array, got {init!r}.")
-    return known if init == "best" else (init,)
+    if init != "best":
+        return (init,)
+    large = min(problem.design.shape) > LARGEST_SYSTEM
+    return tuple(name for name in known if not (large and name in OF_A_SYSTEM))
 
 
-def _lowest(solutions: list[Solution]) -> Solution:
-    return min(solutions, key=lambda solution: solution.objective)
+def _objective(reached: Reached) -> float:
+    return reached.solution.objective
 
 
 def _best_of(
     problem: PenalisedProblem, solver: AnySolver, names: tuple[str, ...], exchange: bool
-) -> Solution:
+) -> Reached:
     """The lowest of several starts; Ctrl-C or the end of the time keeps what there is."""
     deadline = Deadline(solver.time_limit)
-    solutions: dict[str, Solution] = {}
+    found: list[Reached] = []
+    starts: dict[str, float] = {}
     reached: dict[str, float] = {}  # objective from each start before rows were exchanged
-    interrupted = False
+    status = None
     try:
         for name in names:
             W0 = _starting_point(problem, solver, name, deadline)
             if exchange:
-                found = run(deadline.limited(_roughly(solver)), problem, W0, nested=True)
-                same = [n for n, value in reached.items() if np.isclose(value, found.objective)]
+                rough = run(deadline.limited(_roughly(solver)), problem, W0, nested=True)
+                same = [n for n, value in reached.items() if np.isclose(value, rough.objective)]
                 if same:  # this minimum has been found and left before
-                    solutions[name] = replace(solutions[same[0]], start=name)
+                    starts[name] = starts[same[0]]
                     continue
-                reached[name] = found.objective
-                W0 = problem.joined(found.W, found.intercept)
+                reached[name] = rough.objective
+                W0 = problem.joined(rough.W, rough.intercept)
                 W0 = exchange_rows(problem, W0, deadline.passed)
-            solutions[name] = run(deadline.limited(solver), problem, W0, start=name)
-            if solutions[name].status in ENDED:
+            found.append(reach(deadline.limited(solver), problem, W0, start=name))
+            starts[name] = _objective(found[-1])
+            if found[-1].solution.status in ENDED:
                 break
     except KeyboardInterrupt:
-        interrupted = True
-        if not solutions:
-            solutions["zero"] = run(replace(solver, max_iter=0), problem, start="zero")
-    best = replace(_lowest(list(solutions.values())), seconds=deadline.elapsed())
-    if interrupted:
-        return replace(best, status=Status.INTERRUPTED)
-    starts = {name: solution.objective for name, solution in solutions.items()}
-    return replace(best, starts=starts)
+        status = Status.INTERRUPTED
+        if not found:
+            found.append(reach(replace(solver, max_iter=0), problem, start="zero"))
+    best = min(found, key=_objective)
+    solution = replace(best.solution, seconds=deadline.elapsed(), starts=starts)
+    if status is not None:
+        solution = replace(solution, status=status)
+    return replace(best, solution=solution)
 
 
 def _roughly(solver: AnySolver) -> AnySolver:

@@ -1,0 +1,80 @@
+"""StabilitySelector: false columns against the number asked for, and the power beside it.
+
+python benchmarks/model_selection/false_positives.py [simulations]      (default: 200)
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from rowsparse import ScoreSelector
+from rowsparse.model_selection import StabilitySelector
+from rowsparse.model_selection.error_bounds import BOUNDS
+
+N, D, OUTPUTS, SIGNALS, Q, PFER = 100, 200, 3, 8, 12, 1.0
+DESIGNS = ("independent", "correlated", "heavy-tailed")
+
+
+def design(kind: str, rng: np.random.Generator) -> np.ndarray:
+    if kind == "heavy-tailed":
+        return rng.standard_t(3, (N, D))
+    noise = rng.standard_normal((N, D))
+    if kind == "independent":
+        return noise
+    X = noise.copy()
+    for j in range(1, D):
+        X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(1 - 0.49) * noise[:, j]
+    return X
+
+
+def simulated(kind: str, seed: int) -> dict[str, tuple[int, int, float]]:
+    rng = np.random.default_rng(seed)
+    X = design(kind, rng)
+    truth = np.zeros(D, dtype=bool)
+    truth[rng.choice(D, SIGNALS, replace=False)] = True
+    W = np.zeros((D, OUTPUTS))
+    W[truth] = 0.4 * rng.standard_normal((SIGNALS, OUTPUTS))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Y = Z @ W + rng.standard_normal((N, OUTPUTS))
+    fitted = StabilitySelector(ScoreSelector("f"), q=Q, pfer=None, threshold=0.9, random_state=seed)
+    stability = fitted.fit(X, Y).stability_
+    found = {}
+    for bound in BOUNDS:
+        chosen = replace(stability, bound=bound).at(pfer=PFER)
+        hits = int(truth[chosen.support].sum())
+        found[bound] = (chosen.support.size - hits, hits, chosen.threshold)
+    return found
+
+
+def main(simulations: int) -> None:
+    """The designs in turn, so that the table so far, which is printed again and again, is fair."""
+    runs: dict[str, list[dict[str, tuple[int, int, float]]]] = {kind: [] for kind in DESIGNS}
+    for seed in range(simulations):
+        for kind in DESIGNS:
+            runs[kind].append(simulated(kind, seed))
+        if (seed + 1) % 25 == 0:
+            table(runs)
+
+
+def table(runs: dict[str, list[dict[str, tuple[int, int, float]]]]) -> None:
+    print(f"\nafter {len(runs[DESIGNS[0]])} simulations of each\n")
+    print("| columns | bound | threshold | false columns (asked: at most 1) | true of 8 |")
+    print("|---|---|---|---|---|")
+    for kind in DESIGNS:
+        for bound in BOUNDS:
+            false, hits, thresholds = np.array([run[bound] for run in runs[kind]]).T
+            error = false.std(ddof=1) / np.sqrt(false.size)
+            print(
+                f"| {kind} | {bound} | {thresholds[0]:.2f} | {false.mean():.3f} ± {error:.3f} | "
+                f"{hits.mean():.2f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

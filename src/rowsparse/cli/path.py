@@ -1,0 +1,126 @@
+"""rowsparse path: which features enter, in which order, as the penalty falls or k grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from typer import Option
+
+from rowsparse.cli.fit import FitOfSteps
+from rowsparse.cli.methods import build_selector, known_method
+from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
+from rowsparse.cli.output import write_csv
+from rowsparse.cli.select import complete
+from rowsparse.cli.terminal import (
+    finite,
+    plain_table,
+    print_json,
+    said_plainly,
+    say,
+    show_notes,
+    terminal,
+    warnings_as_notes,
+    working,
+)
+from rowsparse.datasets import Dataset
+from rowsparse.paths import selection_path
+from rowsparse.results import Path
+
+MOST_NAMES = 4  # that a line of the table still holds
+
+
+def path(
+    data: DataOptions,
+    problem: ProblemOptions,
+    output: OutputOptions,
+    k: Annotated[
+        str | None, Option("-k", metavar="K,K,…", help="At these numbers of features, not alphas.")
+    ] = None,
+    n_alphas: Annotated[int, Option(help="How many alphas.", min=1)] = 20,
+    smallest: Annotated[
+        float, Option(help="The last alpha, as a share of the first, at which all is zero.")
+    ] = 0.01,
+    method: Method = "l2p",
+    seed: Seed = None,
+) -> None:
+    """Follow the solutions along falling alpha, or along numbers of features.
+
+    Prints for every step how many features there are, how well they fit the data itself (not new
+    data: that is what tune is for), and which came in.
+    """
+    with said_plainly():
+        output.check(data.data)
+        known = known_method("--method", method)
+        if "alpha" not in known.options and method != "topk":
+            raise ValueError(
+                f"--method: expected a method that has a path, got {method!r}; "
+                f"such are l2p, lpinf and topk."
+            )
+        selector = build_selector(method, problem.given(seed=seed))
+        ks = None if k is None else whole_numbers("-k", k)
+        dataset = data.load()
+        with (
+            warnings_as_notes([*dataset.notes]) as notes,
+            working(f"Following a path through {dataset.n_features} features"),
+        ):
+            complete(selector, method, 1, problem.task, dataset)
+            if known.default_k is not None and ks is None:
+                ks = [n for n in (1, 2, 5, 10, 20, 50) if n <= dataset.n_features]
+            followed = selection_path(
+                selector, dataset.X, dataset.y, ks=ks, n_alphas=n_alphas, alpha_min_ratio=smallest
+            )
+        steps = _steps(dataset, selector, followed)
+        if output.as_json:
+            print_json({"dataset": dataset.name, "method": method, "steps": steps, "notes": notes})
+        else:
+            _show(steps)
+        if output.out is not None:
+            rows = [[*list(step.values())[:-1], "; ".join(step["entered"])] for step in steps]
+            show_notes(write_csv(output.out, list(steps[0]), rows))
+            say(f"Wrote {len(steps)} steps to {output.out}.")
+        output.write_report(followed, dataset)
+
+
+def whole_numbers(option: str, text: str) -> list[int]:
+    """Numbers of features as in ``5,10,20``, each once, ascending."""
+    try:
+        numbers = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        numbers = []
+    if not numbers or numbers[0] < 1:
+        raise ValueError(
+            f"{option}: expected whole numbers above 0 with commas between them, such as 5,10,20, "
+            f"got {text!r}."
+        )
+    return numbers
+
+
+def _steps(dataset: Dataset, selector: Any, followed: Path) -> list[dict[str, Any]]:
+    """One record per solution; the fit is that to the data it was made from."""
+    fit = FitOfSteps(dataset, selector)
+    seen: set[int] = set()
+    steps = []
+    for alpha, solution in zip(followed.alphas, followed.solutions, strict=True):
+        rows = solution.rows.tolist()
+        steps.append(
+            {
+                "alpha": finite(alpha),
+                "features": len(rows),
+                "objective": finite(solution.objective),
+                fit.name: finite(fit.of(solution)),
+                "entered": [dataset.feature_names[j] for j in rows if j not in seen],
+            }
+        )
+        seen.update(rows)
+    return steps
+
+
+def _show(steps: Sequence[dict[str, Any]]) -> None:
+    rows = []
+    for step in steps:
+        *numbers, entered = step.values()
+        more = len(entered) - MOST_NAMES
+        names = ", ".join(entered[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        rows.append([*("" if n is None else f"{n:.4g}" for n in numbers), names])
+    terminal().print(plain_table(list(steps[0]), rows, words=("entered",)))

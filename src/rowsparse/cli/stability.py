@@ -1,0 +1,112 @@
+"""rowsparse stability: which features are selected again and again on half of the samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+from typer import Option
+
+from rowsparse.cli.compare import with_task
+from rowsparse.cli.methods import build_selector
+from rowsparse.cli.options import (
+    DataOptions,
+    Jobs,
+    Method,
+    OutputOptions,
+    ProblemOptions,
+    Seed,
+    Store,
+)
+from rowsparse.cli.output import check_folder, write_csv
+from rowsparse.cli.progress import bar
+from rowsparse.cli.terminal import (
+    plain,
+    plain_table,
+    print_json,
+    said_plainly,
+    say,
+    show_notes,
+    terminal,
+    warnings_as_notes,
+)
+from rowsparse.model_selection import Stability, StabilitySelector
+
+FEWEST_SHOWN = 10  # features, stable or not: what nearly was is worth a look
+MOST_SHOWN = 50
+
+
+def stability(
+    data: DataOptions,
+    problem: ProblemOptions,
+    output: OutputOptions,
+    k: Annotated[
+        int | None, Option("-k", "--q", help="Select so many on every half-sample.")
+    ] = None,
+    threshold: Annotated[
+        float | None, Option(help="Share of half-samples from which a feature is stable.")
+    ] = None,
+    pfer: Annotated[
+        float | None, Option(help="Bound on the expected number of false features.")
+    ] = None,
+    pairs: Annotated[int, Option(help="How many times the samples are halved.", min=2)] = 50,
+    method: Method = "topk",
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    store: Store = None,
+) -> None:
+    """Select the features that are chosen on most half-samples, with a bound on the false ones.
+
+    Two of -k, --threshold and --pfer give the third. With --store 'rowsparse report' makes a page
+    of the result.
+    """
+    with said_plainly():
+        output.check(data.data)
+        check_folder("--store", store, "result.json" if output.force else None)
+        selector = build_selector(method, problem.given())
+        dataset = data.load()
+        stable = StabilitySelector(
+            with_task(selector, dataset.task),
+            n_pairs=pairs,
+            threshold=threshold,
+            q=k,
+            pfer=pfer,
+            random_state=seed,
+            n_jobs=jobs,
+        )
+        with warnings_as_notes([*dataset.notes]) as notes, bar("Selecting on half-samples"):
+            stable.fit(dataset.X, dataset.y)
+        result = replace(stable.stability_, names=dataset.feature_names)
+        if store is not None:
+            result.save(store)
+        rows = _rows(result)
+        if output.as_json:
+            print_json({"dataset": dataset.name, "method": method, "threshold": result.threshold,
+                        "q": result.q, "pfer": result.pfer, "stability": result.nogueira.estimate,
+                        "features": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
+                        "notes": notes})  # fmt: skip
+        else:
+            shown = rows[: min(max(result.support.size, FEWEST_SHOWN), MOST_SHOWN)]
+            cells = [[row[0], row[1], f"{row[2]:.2f}", "yes" if row[3] else ""] for row in shown]
+            terminal().print(plain_table(COLUMNS, cells, words=("name", "stable")))
+            terminal().print(plain(result.explanation()), markup=False)
+        if output.out is not None:
+            show_notes(write_csv(output.out, COLUMNS, rows))
+            say(f"Wrote {len(rows)} features to {output.out}.")
+        output.write_report(stable, dataset)
+
+
+COLUMNS = ("rank", "name", "probability", "stable")
+
+
+def _rows(result: Stability) -> list[list[object]]:
+    """Features that were selected at all, the most frequent first."""
+    probabilities = result.probabilities
+    best_first = np.argsort(-probabilities, kind="stable")
+    chosen = best_first[probabilities[best_first] > 0].tolist()
+    stable = set(result.support.tolist())
+    return [
+        [rank, result.names[j], float(probabilities[j]), j in stable]
+        for rank, j in enumerate(chosen, start=1)
+    ]

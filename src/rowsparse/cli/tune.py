@@ -1,0 +1,113 @@
+"""rowsparse tune: how many features, or how strong a penalty, by cross-validation."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from typer import Option
+
+from rowsparse.cli.compare import with_task
+from rowsparse.cli.methods import build_selector
+from rowsparse.cli.options import (
+    DataOptions,
+    Folds,
+    Jobs,
+    Method,
+    OutputOptions,
+    ProblemOptions,
+    Scoring,
+    Seed,
+    Store,
+    check_scoring,
+)
+from rowsparse.cli.output import check_folder, write_csv
+from rowsparse.cli.path import whole_numbers
+from rowsparse.cli.progress import bar
+from rowsparse.cli.selection import as_record, as_rows, read_selection, show
+from rowsparse.cli.terminal import (
+    finite,
+    plain_table,
+    print_json,
+    said_plainly,
+    say,
+    show_notes,
+    terminal,
+    warnings_as_notes,
+)
+from rowsparse.model_selection import SelectorCV, Tuning
+
+
+def tune(
+    data: DataOptions,
+    problem: ProblemOptions,
+    output: OutputOptions,
+    k: Annotated[
+        str | None, Option("-k", metavar="K,K,…", help="Numbers of features to try.")
+    ] = None,
+    rule: Annotated[
+        str, Option(help="best; or 1se: the fewest features within one standard error of it.")
+    ] = "best",
+    cv: Folds = 5,
+    scoring: Scoring = None,
+    method: Method = "l2p",
+    seed: Seed = None,
+    jobs: Jobs = None,
+    store: Store = None,
+) -> None:
+    """Choose the number of features, or alpha without -k, by cross-validation, and select.
+
+    Selection sees the training part of a fold alone; scored is a ridge model refitted on the
+    selected columns.
+    """
+    with said_plainly():
+        output.check(data.data)
+        check_scoring(scoring)
+        check_folder("--store", store, "result.json" if output.force else None)
+        selector = build_selector(method, problem.given(seed=seed))
+        ks = None if k is None else whole_numbers("-k", k)
+        dataset = data.load()
+        search = SelectorCV(
+            with_task(selector, dataset.task), ks=ks, scoring=scoring, cv=cv, rule=rule, n_jobs=jobs
+        )
+        with warnings_as_notes([*dataset.notes]) as notes, bar("Tuning"):
+            began = time.perf_counter()
+            search.fit(dataset.X, dataset.y)
+            seconds = time.perf_counter() - began
+        if store is not None:
+            search.result_.save(store)
+        selection = read_selection(dataset, method, search.best_selector_, seconds)
+        lines = _lines(search.result_)
+        if output.as_json:
+            print_json({**as_record(selection), "candidates": lines, "notes": notes})
+        else:
+            rows = [[_shown(value) for value in line.values()] for line in lines]
+            terminal().print(plain_table(list(lines[0]), rows, words=("chosen",)))
+            show(selection)
+        if output.out is not None:
+            show_notes(write_csv(output.out, *as_rows(selection)))
+            say(f"Wrote {len(selection.features)} features to {output.out}.")
+        output.write_report(search, dataset)
+
+
+def _lines(result: Tuning) -> list[dict[str, Any]]:
+    """One per candidate: its parameters, its score, and whether it was taken."""
+    lines = []
+    for i, params in enumerate(result.params):
+        facts = {
+            "score": finite(result.means[i]),
+            "error": finite(result.errors[i]),
+            "features": finite(result.sizes[i]),
+            "chosen": i == result.best_index,
+        }
+        named = {name: value for name, value in params.items() if name != "n_features_to_select"}
+        if "n_features_to_select" in params:
+            named["k"] = params["n_features_to_select"]
+        lines.append(named | facts)
+    return lines
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "<--" if value else ""
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,62 @@
+"""The last word on a design that came as a matrix: columns left out, gaps filled or refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rowsparse.datasets.base import Dataset, DatasetError, Reading, counted
+from rowsparse.datasets.columns import check_known, missing_values
+from rowsparse.datasets.gaps import filled
+
+
+def finished(dataset: Dataset, how: Reading) -> Dataset:
+    """The dataset as it was asked for: what a table gets column by column."""
+    where = Path(dataset.source or dataset.name)
+    if how.ignore or how.ids:
+        names = dataset.feature_names
+        check_known(where, names, {"an ignored": how.ignore, "an id": how.ids})
+        out = {*how.ignore, *how.ids}
+        stay = [j for j, name in enumerate(names) if name not in out]
+        ids = {name: _dense(dataset.X[:, [names.index(name)]]) for name in how.ids}
+        dataset = replace(
+            dataset, X=dataset.X[:, stay], feature_names=tuple(names[j] for j in stay), ids=ids
+        )
+    values = dataset.X.data if issparse(dataset.X) else dataset.X
+    if np.isfinite(values).all():
+        return dataset
+    if issparse(dataset.X) or np.isinf(values).any():
+        raise DatasetError(
+            f"{where}: expected finite numbers in X, got missing or infinite ones; replace them."
+        )
+    return _without_gaps(where, dataset, how)
+
+
+def _without_gaps(where: Path, dataset: Dataset, how: Reading) -> Dataset:
+    gaps = np.isnan(dataset.X)
+    names = dataset.feature_names
+    counts = {names[j]: int(gaps[:, j].sum()) for j in np.flatnonzero(gaps.any(axis=0))}
+    if how.impute is None:
+        raise missing_values(where, counts, int(np.argmax(gaps.any(axis=1))))
+    X = dataset.X.copy()
+    new: dict[str, np.ndarray] = {}
+    for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+        if gaps[:, j].all():
+            raise DatasetError(
+                f"{where}: expected some value in every column, got none at all in {names[j]!r}; "
+                f"leave it out with --ignore."
+            )
+        X[:, j] = filled(X[:, j], gaps[:, j], how.impute)
+        if how.impute == "indicator":
+            new[f"{names[j]}=missing"] = gaps[:, j].astype(X.dtype)
+    note = f"Filled missing values ({how.impute}) in {counted(counts)}."
+    X = np.column_stack([X, *new.values()]) if new else X
+    return replace(dataset, X=X, feature_names=(*names, *new), notes=(*dataset.notes, note))
+
+
+def _dense(column: Any) -> np.ndarray:
+    return np.ravel(column.toarray() if issparse(column) else column)

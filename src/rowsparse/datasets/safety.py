@@ -1,0 +1,146 @@
+"""What protects a reader from its file: damage is one sentence, and no size is taken on trust."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rowsparse.datasets.base import DatasetError
+
+# Deflate shrinks zeros a thousandfold; matrices of numbers, also of many zeros, stay below a
+# hundred. What small files may become in memory whatever their ratio is the first number.
+ALWAYS_ALLOWED = 256 * 2**20
+LARGEST_RATIO = 200
+CHUNK = 2**20
+
+
+def check_file(path: Path) -> None:
+    """A plain file with something in it; pipes and devices may never end."""
+    if path.is_dir():
+        raise DatasetError(f"{path}: expected a file, got a folder; name one file in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: expected a file, got nothing there; check the path.")
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise DatasetError(
+            f"{path}: expected a file, got a pipe or device; save it as a file, or name - to read "
+            f"a text table from standard input."
+        )
+    if status.st_size == 0:
+        raise DatasetError(f"{path}: expected data, got an empty file; write it again.")
+
+
+@contextmanager
+def reading(path: Path | str, kind: str) -> Iterator[None]:
+    """Whatever a library raises at a damaged file becomes one sentence about ``kind``.
+
+    Each library has its own family of errors for this; to the person who reads the message they
+    are all the same thing. The system's own errors (no permission, and the like) stay.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an error follows, or the data is there
+            yield
+    except (DatasetError, MemoryError, ImportError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise
+        raise damaged(path, kind, type(error).__name__) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # how a library in Rust says it found a bug
+            raise
+        raise damaged(path, kind, "a panic of its reader") from error
+
+
+def damaged(path: Path | str, kind: str, why: str) -> DatasetError:
+    return DatasetError(
+        f"{path}: expected {kind}, got one that cannot be read ({why}); it is damaged, cut off or "
+        f"of another kind: write it again."
+    )
+
+
+def check_expansion(path: Path | str, stated: float, held: int) -> None:
+    """Refuse what would fill the memory before any of it is allocated."""
+    if stated > ALWAYS_ALLOWED + LARGEST_RATIO * held:
+        raise DatasetError(
+            f"{path}: expected contents in proportion to the {held:,} bytes that hold them, got "
+            f"{stated:,.0f} bytes stated; it is damaged or made to fill the memory: save it "
+            f"without compression if it is really that large."
+        )
+
+
+def read_npy(path: Path | str, stream: IO[bytes], n_bytes: int) -> np.ndarray:
+    """The array of an npy file of ``n_bytes``, which its shape has to account for exactly."""
+    version = np.lib.format.read_magic(stream)
+    header = {(1, 0): np.lib.format.read_array_header_1_0,
+              (2, 0): np.lib.format.read_array_header_2_0}[version]  # fmt: skip
+    shape, by_columns, dtype = header(stream)
+    if dtype.hasobject:
+        raise DatasetError(
+            f"{path}: expected arrays of numbers or text, got pickled Python objects, which "
+            f"are never loaded because they can run code; save names with dtype=str and "
+            f"numbers as numbers."
+        )
+    count = 1
+    for length in shape:  # of Python's integers, which do not wrap
+        count *= length
+    there = n_bytes - stream.tell()
+    if min(shape, default=0) < 0 or dtype.itemsize == 0 or count * dtype.itemsize != there:
+        raise damaged(path, "a NumPy file", f"shape {shape} of {dtype} in {there} bytes")
+    array = np.empty(count, dtype)
+    room = array.view(np.uint8)
+    filled = 0
+    while filled < room.size:
+        chunk = stream.read(min(CHUNK, room.size - filled))
+        if not chunk:
+            raise EOFError
+        room[filled : filled + len(chunk)] = np.frombuffer(chunk, np.uint8)
+        filled += len(chunk)
+    stream.read(1)  # at its end a member of a zip file checks its sum
+    return array.reshape(shape, order="F" if by_columns else "C")
+
+
+def read_member(path: Path, name: str) -> np.ndarray:
+    """One array of an npz file."""
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(name)
+        check_expansion(path, info.file_size, info.compress_size)
+        with archive.open(info) as stream:
+            return read_npy(path, stream, info.file_size)
+
+
+def unpacked(path: Path) -> tuple[str, bytes | None]:
+    """The name and the bytes of what a .gz, or a .zip of one file, holds; else no bytes."""
+    if path.suffix.lower() == ".gz":
+        with reading(path, "a gzip file"), gzip.open(path) as stream:
+            return path.stem, _all_of(path, stream, path.stat().st_size)
+    if path.suffix.lower() != ".zip":
+        return path.name, None
+    with reading(path, "a zip file"), zipfile.ZipFile(path) as archive:
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        if len(members) != 1:
+            raise DatasetError(
+                f"{path}: expected a zip file with one file in it, got {len(members)}; unpack it "
+                f"and name the file."
+            )
+        with archive.open(members[0]) as stream:
+            return members[0].filename, _all_of(path, stream, members[0].compress_size)
+
+
+def _all_of(path: Path, stream: Any, held: int) -> bytes:
+    """Everything, unless it turns out to be more than the file should hold."""
+    content = io.BytesIO()
+    while chunk := stream.read(CHUNK):
+        content.write(chunk)
+        check_expansion(path, content.tell(), held)
+    return content.getvalue()

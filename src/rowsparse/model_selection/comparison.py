@@ -1,0 +1,221 @@
+"""What a comparison found, as plain values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..values import ByValue, ShownInNotebooks
+from .intervals import Interval, corrected_interval
+from .saving import load_result, number, pack, save_result, unpack
+from .stability_index import nogueira
+
+
+@dataclass(frozen=True, eq=False)
+class Cell(ByValue):
+    """One method at one k on one fold, scored by one estimator.
+
+    ``seconds`` are those of the whole path, which all k and estimators of a fold share;
+    ``failure`` is empty or says why ``score`` is NaN.
+    """
+
+    method: str
+    repeat: int
+    fold: int
+    k: int
+    estimator: str
+    score: float
+    seconds: float
+    columns: np.ndarray
+    failure: str = ""
+
+    @property
+    def key(self) -> str:
+        """Of the path that it belongs to."""
+        return f"{self.method}/{self.repeat}/{self.fold}"
+
+    def facts(self) -> dict[str, Any]:
+        """In the words of JSON."""
+        return {**asdict(self), "columns": self.columns.tolist()}
+
+    @classmethod
+    def of_facts(cls, facts: dict[str, Any]) -> Cell:
+        """From what ``facts`` gave."""
+        columns = np.array(facts["columns"], dtype=int)
+        score = number(facts["score"])
+        seconds = number(facts["seconds"])
+        return cls(**{**facts, "columns": columns, "score": score, "seconds": seconds})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two methods at one k with one estimator: the mean of first minus second over folds."""
+
+    first: str
+    second: str
+    k: int
+    estimator: str
+    interval: Interval
+    p_value: float
+
+    @property
+    def separable(self) -> bool:
+        """Whether the interval leaves out zero. It is one of many: some do so by chance."""
+        return self.interval.low > 0 or self.interval.high < 0
+
+    def __str__(self) -> str:
+        where = f"at k = {self.k} ({self.estimator})"
+        if np.isnan(self.interval.low):
+            return f"{self.first} and {self.second} cannot be compared {where}: too few folds"
+        if not self.separable:
+            return f"{self.first} and {self.second} are not separable {where}: {self.interval}"
+        better, worse = (self.first, self.second)
+        if self.interval.high < 0:
+            better, worse = worse, better
+        return f"{better} is better than {worse} {where}: {self.interval}"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(ByValue, ShownInNotebooks):
+    """Methods at numbers of features on the same folds.
+
+    ``cells`` are the records; ``methods``, ``ks`` and ``estimators`` what they range over;
+    ``n_features`` the number of columns, ``names`` theirs or empty; ``test_share`` is
+    n_test / n_train, ``scoring`` the name of the score, ``n_cells`` how many were asked for.
+    """
+
+    cells: tuple[Cell, ...]
+    methods: tuple[str, ...]
+    ks: tuple[int, ...]
+    estimators: tuple[str, ...]
+    n_features: int
+    test_share: float
+    scoring: str
+    n_cells: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether every cell is there."""
+        return len(self.cells) == self.n_cells
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The first message of every method that failed somewhere."""
+        found: dict[str, str] = {}
+        for cell in self.cells:
+            if cell.failure:
+                found.setdefault(cell.method, cell.failure)
+        return found
+
+    def scores(self, method: str, k: int, estimator: str) -> np.ndarray:
+        """One score per fold, repeat after repeat."""
+        found = self._of(method, k, estimator)
+        return np.array([cell.score for cell in found])
+
+    def _of(self, method: str, k: int, estimator: str) -> list[Cell]:
+        found = [
+            cell for cell in self.cells
+            if (cell.method, cell.k, cell.estimator) == (method, k, estimator)
+        ]  # fmt: skip
+        return sorted(found, key=lambda cell: (cell.repeat, cell.fold))
+
+    def interval(self, method: str, k: int, estimator: str, level: float = 0.95) -> Interval:
+        """The mean score, with bounds corrected for overlapping training sets."""
+        return corrected_interval(self.scores(method, k, estimator), self.test_share, level)[0]
+
+    def stability(self, method: str, k: int) -> Interval:
+        """Nogueira's index of the columns selected on the training sets.
+
+        They share samples, so this is more than new data would show; it is the same for all.
+        """
+        found = self._of(method, k, self.estimators[0])
+        selections = [cell.columns for cell in found if cell.columns.size]
+        return nogueira(selections, self.n_features)
+
+    def differences(
+        self, *, k: int | None = None, estimator: str | None = None, level: float = 0.95
+    ) -> list[Difference]:
+        """Every pair of methods at every k and estimator, on the folds that both have."""
+        found = []
+        for one in self.estimators if estimator is None else (estimator,):
+            for size in self.ks if k is None else (k,):
+                for first, second in combinations(self.methods, 2):
+                    found.append(self._difference(first, second, size, one, level))
+        return found
+
+    def _difference(
+        self, first: str, second: str, k: int, estimator: str, level: float
+    ) -> Difference:
+        mine = {(c.repeat, c.fold): c.score for c in self._of(first, k, estimator)}
+        other = {(c.repeat, c.fold): c.score for c in self._of(second, k, estimator)}
+        both = sorted(mine.keys() & other.keys())
+        gains = np.array([mine[at] - other[at] for at in both])
+        interval, p_value = corrected_interval(gains, self.test_share, level)
+        return Difference(first, second, k, estimator, interval, p_value)
+
+    def not_separable(self, *, k: int | None = None, estimator: str | None = None) -> list[str]:
+        """A sentence for every pair of methods that these folds cannot tell apart."""
+        found = self.differences(k=k, estimator=estimator)
+        return [str(one) for one in found if not one.separable]
+
+    def to_frame(self) -> Any:
+        """One line per cell as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame([{**vars(cell), "columns": tuple(cell.columns.tolist())}
+                                 for cell in self.cells])  # fmt: skip
+
+    def intervals(self, level: float = 0.95) -> Any:
+        """One line per method, k and estimator as a pandas data frame: score, low, high, the
+        stability index, seconds of a path, folds with a score."""
+        import pandas
+
+        return pandas.DataFrame(list(self.summary(level)))
+
+    def summary(self, level: float = 0.95) -> Iterable[dict[str, Any]]:
+        """The lines of ``intervals`` as plain values, which plots need too."""
+        for estimator in self.estimators:
+            for method in self.methods:
+                for k in self.ks:
+                    yield self._line(method, k, estimator, level)
+
+    def _line(self, method: str, k: int, estimator: str, level: float) -> dict[str, Any]:
+        interval = self.interval(method, k, estimator, level)
+        found = self._of(method, k, estimator)
+        seconds = [cell.seconds for cell in found if np.isfinite(cell.seconds)]
+        return {
+            "method": method,
+            "k": k,
+            "estimator": estimator,
+            "score": interval.estimate,
+            "low": interval.low,
+            "high": interval.high,
+            "stability": self.stability(method, k).estimate,
+            "seconds": float(np.mean(seconds)) if seconds else float("nan"),
+            "n_scores": int(sum(np.isfinite(cell.score) for cell in found)),
+        }
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write to a folder: JSON and npz, no pickle."""
+        facts = {name: value for name, value in vars(self).items() if name != "cells"}
+        facts["cells"] = [{**cell.facts(), "columns": None} for cell in self.cells]
+        save_result(folder, "comparison", facts, pack([cell.columns for cell in self.cells]))
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Comparison:
+        """Read what ``save`` wrote, or the ``store`` of a comparison that was finished."""
+        facts, arrays = load_result(folder, "comparison")
+        columns = unpack(arrays)
+        cells = [
+            Cell.of_facts({**cell, "columns": own})
+            for cell, own in zip(facts.pop("cells"), columns, strict=True)
+        ]
+        for name in ("methods", "ks", "estimators", "names"):
+            facts[name] = tuple(facts[name])
+        return cls(cells=tuple(cells), **facts)

@@ -1,0 +1,150 @@
+"""What the estimators of this package are given: tables, weights, groups and where they go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_consistent_length, has_fit_parameter
+
+from ..inputs import check_feature_weights, check_sample_weight
+from ..selectors.base import FeatureSelector
+from ..selectors.data import validated
+from ..targets import Target, as_array, as_target, read_target
+from .following import K_PARAMETERS
+
+
+@dataclass(frozen=True)
+class Table:
+    """X and y, checked once for all folds and subsamples."""
+
+    X: Any  # ndarray or CSR; the data frame itself for selectors that are not ours
+    y: np.ndarray  # as the selector reads it
+    target: Target
+    names: np.ndarray | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and features."""
+        return self.X.shape
+
+    @classmethod
+    def of(cls, owner: Any, selector: Any, X: Any, y: Any, **options: Any) -> Table:
+        """Check X and y for the ``owner``, whose ``n_features_in_`` is set."""
+        checked, y = validated(owner, X, y, **options)
+        if sparse.issparse(checked):
+            checked = checked.tocsr()  # folds are rows
+        names = vars(owner).get("feature_names_in_")
+        task = task_of(selector)
+        target = as_target(y, task)
+        ours = isinstance(selector, FeatureSelector)
+        kept = checked if ours or names is None else X
+        return cls(kept, _decided(as_array(y), task), target, names)
+
+    def resolved(self, selector: Any) -> Any:
+        """A copy of the selector whose feature weights need no names: folds are plain arrays."""
+        copy = clone(selector)
+        if copy.get_params(deep=False).get("feature_weights") is not None and isinstance(
+            selector, FeatureSelector
+        ):
+            weights = check_feature_weights(copy.feature_weights, self.shape[1], self.names)
+            copy.set_params(feature_weights=weights)
+        if task_of(copy) == "auto" and "task" in copy.get_params(deep=False):
+            # what y is, is decided on all samples: a fold of whole numbers may look otherwise
+            numbers = self.target.kind == "numbers"
+            copy.set_params(task="regression" if numbers else "classification")
+        return copy
+
+    def rows(self, rows: np.ndarray) -> Any:
+        """Some samples of X."""
+        return _safe_indexing(self.X, rows)
+
+
+def _decided(y: np.ndarray, task: str) -> np.ndarray:
+    """y, with indicators as zeros and ones, which scikit-learn's models know."""
+    kind = read_target(y, task)[1]
+    return (y > 0).astype(int) if kind == "indicator" else y
+
+
+def task_of(selector: Any) -> str:
+    """How a selector reads y."""
+    return str(selector.get_params(deep=False).get("task", "auto"))
+
+
+def check_selector(selector: Any) -> None:
+    """An object that selects columns and can be copied."""
+    if isinstance(selector, type) or not all(
+        name in dir(selector) for name in ("fit", "get_support", "get_params")
+    ):
+        raise TypeError(
+            "Expected selector to be a feature selector such as L2pSelector() (with fit, "
+            f"get_support and get_params), got {selector!r}."
+        )
+
+
+def fit_params_of(selector: Any, weight: np.ndarray | None) -> dict[str, Any]:
+    """Sample weights for a selector's fit."""
+    if weight is None:
+        return {}
+    if not has_fit_parameter(selector, "sample_weight"):
+        raise ValueError(
+            "Expected a selector whose fit takes sample_weight when sample_weight is given, got "
+            f"{type(selector).__name__}; leave the weights out."
+        )
+    return {"sample_weight": weight}
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Sample weights and groups, and to whom they go."""
+
+    selector: np.ndarray | None
+    model: np.ndarray | None
+    score: np.ndarray | None
+    groups: Any
+
+    @classmethod
+    def of(cls, owner: Any, n: int, sample_weight: Any, groups: Any) -> Metadata:
+        """With scikit-learn's metadata routing as requested there, else to all."""
+        weight = check_sample_weight(sample_weight, n)
+        if groups is not None:
+            check_consistent_length(groups, np.zeros(n))
+        if not get_config()["enable_metadata_routing"]:
+            return cls(weight, weight, weight, groups)
+        splits = "cv" in owner.get_params(deep=False)  # else groups are the owner's own
+        given = {"sample_weight": weight, "groups": groups if splits else None}
+        given = {name: value for name, value in given.items() if value is not None}
+        routed = process_routing(owner, "fit", **given)
+        return cls(
+            routed["selector"]["fit"].get("sample_weight"),
+            routed["estimator"]["fit"].get("sample_weight") if "estimator" in routed else None,
+            routed["scorer"]["score"].get("sample_weight") if "scorer" in routed else None,
+            routed["splitter"]["split"].get("groups") if "splitter" in routed else groups,
+        )
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """A copy whose open random states, those of its parts included, follow from one seed."""
+    copy = clone(estimator)
+    rng = np.random.default_rng(seed)
+    for name, value in sorted(copy.get_params(deep=True).items()):
+        if value is None and (name == "random_state" or name.endswith("__random_state")):
+            copy.set_params(**{name: int(rng.integers(2**31))})
+    return copy
+
+
+def seeds(random_state: Any, n: int) -> np.ndarray:
+    """n whole numbers from a random state; None is one that never repeats."""
+    return check_random_state(random_state).randint(2**31 - 1, size=n)
+
+
+def selects_k(selector: Any) -> int | float | None:
+    """How many features a selector was asked for."""
+    params = selector.get_params(deep=False)
+    return next((params[name] for name in K_PARAMETERS if name in params), None)

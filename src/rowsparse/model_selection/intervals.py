@@ -1,0 +1,46 @@
+"""Means of resampled scores and how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate between two bounds that cover the truth with probability ``level``."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def corrected_interval(
+    values: np.ndarray, test_share: float, level: float = 0.95
+) -> tuple[Interval, float]:
+    """The interval of Nadeau & Bengio (2003) for a mean over resamplings, and the p-value of zero.
+
+        mean ± t  sqrt((1/J + n_test/n_train) s**2),   t of J - 1 degrees of freedom
+
+    Training sets overlap, so J scores tell less than J independent ones: the variance s²/J of a
+    plain t interval is far too small. ``test_share`` is n_test / n_train. Scores that are missing
+    (NaN) are left out; fewer than two give an interval without bounds.
+    """
+    known = values[np.isfinite(values)]
+    if known.size < 2:
+        estimate = float(known.mean()) if known.size else float("nan")
+        return Interval(estimate, float("nan"), float("nan"), level), float("nan")
+    mean = float(known.mean())
+    error = float(np.sqrt((1 / known.size + test_share) * known.var(ddof=1)))
+    reach = error * float(stats.t.ppf((1 + level) / 2, known.size - 1))
+    if error == 0:
+        p_value = 1.0 if mean == 0 else 0.0
+    else:
+        p_value = float(2 * stats.t.sf(abs(mean) / error, known.size - 1))
+    return Interval(mean, mean - reach, mean + reach, level), p_value

@@ -1,0 +1,78 @@
+"""An outer cross-validation around a search."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .following import Step
+from .intake import Metadata, Table
+from .intervals import corrected_interval
+from .progress import finished
+from .readout import Split, readout_for
+from .search import splits_of
+from .tuning_result import NestedScore
+
+
+def nested_score(
+    search: Any, X: Any, y: Any, cv: Any, sample_weight: Any, groups: Any
+) -> NestedScore:
+    """Search, select and refit on every outer training part, score on the test part."""
+    owner = clone(search)
+    if isinstance(search.scoring, str) and search.scoring == "loss":
+        raise ValueError(
+            "Expected a score of predictions for nested_score, got scoring='loss'; set "
+            "scoring=None for the search."
+        )
+    table = Table.of(owner, search.selector, X, y)
+    metadata = Metadata.of(owner, table.shape[0], sample_weight, groups)
+    splits = splits_of(search.cv if cv is None else cv, table, metadata)
+    inner = _inner(search, splits, cv)
+    tasks = [(table, inner, metadata, split) for split in splits]
+    found, interrupted = finished(_outer_fold, tasks, search.n_jobs, lambda: False)
+    if not found:
+        raise KeyboardInterrupt
+    if interrupted and len(found) < len(tasks):
+        warnings.warn(
+            f"Interrupted: {len(found)} of {len(tasks)} outer folds are finished, and the score "
+            "rests on these.",
+            UserWarning,
+            stacklevel=3,
+        )
+    scores = np.array([score for score, _, _ in found])
+    supports = tuple(support for _, support, _ in found)
+    share = float(np.mean([split.test.size / split.train.size for split in splits]))
+    return NestedScore(
+        scores,
+        np.array([support.size for support in supports]),
+        tuple(params for _, _, params in found),
+        supports,
+        corrected_interval(scores, share)[0],
+    )
+
+
+def _inner(search: Any, splits: list[Split], cv: Any) -> Any:
+    """The search inside the outer folds, which are the ones that run at the same time."""
+    if np.iterable(search.cv):
+        raise ValueError(
+            "Expected cv as a number or a splitter for nested_score, got a list of splits, which "
+            "means nothing inside other folds; set cv=5, say."
+        )
+    return clone(search).set_params(n_jobs=None)
+
+
+def _outer_fold(
+    table: Table, search: Any, metadata: Metadata, split: Split
+) -> tuple[float, np.ndarray, dict[str, Any]]:
+    selector = table.resolved(search.selector)
+    inner = clone(search).set_params(selector=selector)
+    groups = None if metadata.groups is None else np.asarray(metadata.groups)[split.train]
+    weights = split.fit_params
+    fitted = inner.fit(table.rows(split.train), table.y[split.train], **weights, groups=groups)
+    support = np.flatnonzero(fitted.support_)
+    readout = readout_for(search.estimator, search.scoring, table.target)
+    score = readout.scores(table.X, table.y, table.target, split, [Step(support)])[0]
+    return score, support, fitted.best_params_

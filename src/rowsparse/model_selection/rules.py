@@ -1,0 +1,66 @@
+"""Which candidate of a search to take: the best, or a smaller one that is as good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..inputs import is_real
+
+Rule = str | float | Callable[[dict[str, Any]], int]
+
+
+def check_rule(name: str, value: Any) -> None:
+    """ "best", "1se", a tolerance or a function."""
+    named = isinstance(value, str) and value in ("best", "1se")
+    tolerance = is_real(value) and 0 <= value < np.inf
+    if not (named or tolerance or callable(value)):
+        raise ValueError(
+            f"Expected {name} to be 'best', '1se', a tolerance >= 0 in units of the score or a "
+            f"function of cv_results_, got {name}={value!r}."
+        )
+
+
+def standard_errors(scores: np.ndarray) -> np.ndarray:
+    """Of the mean over folds (columns): s / sqrt(folds)."""
+    known = np.isfinite(scores).sum(axis=1)
+    errors = np.full(len(scores), np.nan)
+    enough = known > 1
+    spread = np.nanstd(scores[enough], axis=1, ddof=1)
+    errors[enough] = spread / np.sqrt(known[enough])
+    return errors
+
+
+def best_of(means: np.ndarray, sizes: np.ndarray, allowed: np.ndarray | None = None) -> int:
+    """The highest mean score; of equal ones the fewest features; of these the first."""
+    usable = np.isfinite(means) if allowed is None else allowed
+    order = np.lexsort((np.arange(means.size), sizes, -means))
+    return int(order[usable[order]][0])
+
+
+def smallest_within(means: np.ndarray, sizes: np.ndarray, least: float) -> int:
+    """The fewest features on average with at least this score; of these the highest score."""
+    usable = np.isfinite(means) & (means >= least)
+    order = np.lexsort((np.arange(means.size), -means, sizes))
+    return int(order[usable[order]][0])
+
+
+def chosen(rule: Rule, results: dict[str, Any], scores: np.ndarray) -> int:
+    """The index of the candidate that a rule takes; no rule by name takes more features on
+    average than the best."""
+    means = results["mean_test_score"]
+    sizes = results["mean_n_features"]
+    best = best_of(means, sizes)
+    if callable(rule):
+        index = rule(results)
+        if not 0 <= int(index) < means.size:
+            raise ValueError(
+                f"Expected rule to return an index from 0 to {means.size - 1}, got {index!r}."
+            )
+        return int(index)
+    if rule == "best":
+        return best
+    margin = standard_errors(scores)[best] if rule == "1se" else float(rule)
+    return smallest_within(means, sizes, means[best] - (margin if np.isfinite(margin) else 0.0))

@@ -1,0 +1,87 @@
+"""How alike selections are: the indices of Nogueira, of Kuncheva and of Jaccard."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from .intervals import Interval
+
+
+def chosen_matrix(selections: list[np.ndarray], n_features: int) -> np.ndarray:
+    """One row per selection, true where a column was chosen; columns never chosen are left out."""
+    used = np.unique(np.concatenate([*selections, np.zeros(0, dtype=int)])).astype(int)
+    Z = np.zeros((len(selections), used.size), dtype=bool)
+    for row, columns in zip(Z, selections, strict=True):
+        row[np.searchsorted(used, columns)] = True
+    return Z
+
+
+def nogueira(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
+    r"""The index of Nogueira, Sechidis & Brown (2018) with its normal interval.
+
+        1 - (1/d) sum_f M/(M-1) p_f (1 - p_f)  /  ((k/d) (1 - k/d))
+
+    p_f is how often column f was chosen in M selections and k their mean size: 1 for the same
+    columns always, 0 on average for columns drawn at random, whatever k is.
+    """
+    Z = chosen_matrix(selections, n_features).astype(float)
+    M = len(Z)
+    k = Z.sum(axis=1)
+    share = k.mean() / n_features if M else 0.0
+    chance = share * (1 - share)
+    if M < 2 or chance == 0:
+        return _unknown(level)
+    p = Z.mean(axis=0)
+    value = 1 - M / (M - 1) * float(np.sum(p * (1 - p))) / n_features / chance
+    # their theorem: the index is asymptotically normal; every selection's influence on it
+    own = Z @ p / n_features - k * k.mean() / n_features**2
+    own += value / 2 * (2 * k * k.mean() / n_features**2 - (k + k.mean()) / n_features + 1)
+    influence = own / chance
+    variance = 4 / M**2 * float(np.sum((influence - influence.mean()) ** 2))
+    return _interval(value, np.sqrt(variance), level)
+
+
+def kuncheva(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
+    """The mean over pairs of (|A ∩ B| d - k²) / (k (d - k)); for selections of one size k only."""
+    sizes = {len(one) for one in selections}
+    k = sizes.pop() if len(sizes) == 1 else 0
+    if not 0 < k < n_features or len(selections) < 2:
+        return _unknown(level)
+    Z = chosen_matrix(selections, n_features).astype(float)
+    return _of_pairs((Z @ Z.T * n_features - k**2) / (k * (n_features - k)), level)
+
+
+def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
+    """The mean over pairs of |A ∩ B| / |A ∪ B|; two empty selections are alike. It is not
+    corrected for chance: larger selections look more stable."""
+    if len(selections) < 2:
+        return _unknown(level)
+    Z = chosen_matrix(selections, n_features).astype(float)
+    common = Z @ Z.T
+    k = Z.sum(axis=1)
+    either = k[:, None] + k[None, :] - common
+    return _of_pairs(np.divide(common, either, out=np.ones_like(common), where=either > 0), level)
+
+
+def _of_pairs(alike: np.ndarray, level: float) -> Interval:
+    """The mean of a symmetric table off its diagonal; its error by leaving out one selection."""
+    M = len(alike)
+    rows = alike.sum(axis=1) - np.diag(alike)
+    total = rows.sum()
+    value = total / (M * (M - 1))
+    if M < 3:
+        return Interval(float(value), float("nan"), float("nan"), level)
+    without = (total - 2 * rows) / ((M - 1) * (M - 2))
+    error = np.sqrt((M - 1) / M * np.sum((without - without.mean()) ** 2))
+    return _interval(float(value), float(error), level)
+
+
+def _interval(value: float, error: float, level: float) -> Interval:
+    reach = float(stats.norm.ppf((1 + level) / 2)) * float(error)
+    return Interval(float(value), float(value) - reach, min(float(value) + reach, 1.0), level)
+
+
+def _unknown(level: float) -> Interval:
+    nan = float("nan")
+    return Interval(nan, nan, nan, level)

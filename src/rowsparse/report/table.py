@@ -1,0 +1,239 @@
+"""The data beside a result: names, groups of samples, quantiles and columns that move together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .facts import DataFacts, Group, StandIn
+from .words import count, visible
+
+QUANTILES = (5, 25, 50, 75, 95)
+MOST_GROUPS = 4  # distributions that are told apart in the height of a table row
+MOST_SAMPLES = 5000  # quantiles of more look the same
+MOST_PRODUCTS = 1e9  # of correlations: some tenths of a second
+CLOSE = 0.8  # correlation from which a column is named as one that could stand in
+MOST_STAND_INS = 3
+MOST_CLASSES_LISTED = 60
+
+
+@dataclass(frozen=True)
+class Table:
+    """X and y as they were given, with the names that go with them."""
+
+    X: Any  # ndarray, memory map or sparse
+    y: np.ndarray | None
+    storage: str
+    names: tuple[str, ...] | None = None
+    target_names: tuple[str, ...] | None = None
+    name: str = ""
+    source: str = ""
+    target: str = ""  # the column of the source that y is
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, data: Any) -> Table | None:
+        """From None, (X, y), an object with X and y such as a ``Dataset``, or X alone."""
+        if data is None or isinstance(data, Table):
+            return data
+        if isinstance(data, tuple | list) and len(data) == 2:
+            return cls._checked(data[0], data[1])
+        if not {"X", "y"} <= set(dir(data)):
+            return cls._checked(data, None)
+        known = {name: vars(data).get(name) for name in ("name", "source", "target", "notes")}
+        return cls._checked(
+            data.X,
+            data.y,
+            names=_texts(vars(data).get("feature_names")),
+            target_names=_texts(vars(data).get("target_names")),
+            name=str(known["name"] or ""),
+            source=str(known["source"] or ""),
+            target=str(known["target"] or ""),
+            notes=_texts(known["notes"]) or (),
+        )
+
+    @classmethod
+    def _checked(cls, X: Any, y: Any, **known: Any) -> Table:
+        storage = ""
+        if "columns" in dir(X):  # a data frame of pandas or polars
+            storage = f"a {type(X).__module__.split('.')[0]} data frame"
+            known["names"] = known.get("names") or _texts(X.columns)
+            X = X.to_numpy()
+        elif not sparse.issparse(X):
+            X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected data as (X, y) with a two-dimensional X, got one of shape {X.shape}; "
+                "pass data=(X, y) as the selector was fitted."
+            )
+        if y is not None and len(y) != X.shape[0]:
+            raise ValueError(
+                f"Expected data=(X, y) with one y per row of X, got {X.shape[0]} rows and "
+                f"{len(y)} values."
+            )
+        y = None if y is None else np.asarray(y)
+        return cls(X, y, storage=storage or _storage(X), **known)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    def columns(self, indices: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:
+        """Some columns as floats, of all or of some samples; nothing else is made dense."""
+        if sparse.issparse(self.X):
+            picked = self.X.tocsc()[:, list(indices)].toarray()
+        else:
+            picked = self.X[:, list(indices)]
+        return np.asarray(picked if rows is None else picked[rows], dtype=float)
+
+    def some_rows(self, most: int) -> np.ndarray | None:
+        """All (None) or a random sample of them in their order, the same in every run."""
+        n = self.shape[0]
+        if n <= most:
+            return None
+        return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False))
+
+
+def _texts(values: Any) -> tuple[str, ...] | None:
+    return None if values is None else tuple(str(value) for value in values)
+
+
+class Groups:
+    """The samples of every class or label, or of the low, middle and high third of numbers."""
+
+    def __init__(self, table: Table, kind: str, outputs: Sequence[str], classes: Any) -> None:
+        self.rows = table.some_rows(MOST_SAMPLES)
+        y = np.asarray(table.y) if self.rows is None else np.asarray(table.y)[self.rows]
+        self.masks: list[np.ndarray] = []
+        self.names: list[str] = list(outputs)
+        if kind == "multilabel":
+            self.masks = list((np.asarray(y, dtype=float) > 0).T)
+        elif classes is not None:
+            self.names = class_names(table, classes)
+            self.masks = [y == label for label in classes]
+        elif y.ndim == 1 or y.shape[1] == 1:
+            self._thirds(np.asarray(y, dtype=float).ravel())
+        self.names = self.names[: len(self.masks)]
+
+    def _thirds(self, y: np.ndarray) -> None:
+        low, high = np.quantile(y, [1 / 3, 2 / 3])
+        self.masks = [y <= low, (y > low) & (y <= high), y > high]
+        self.names = ["low y", "middle", "high y"]
+
+    def of(self, values: np.ndarray, weights: np.ndarray) -> tuple[Group, ...]:
+        """Quantiles per group: the groups that the feature speaks for most, and the others."""
+        if len(self.masks) <= MOST_GROUPS:
+            chosen = list(range(len(self.masks)))
+        else:
+            heavy = np.argsort(-np.abs(weights), kind="stable")[: MOST_GROUPS - 1]
+            chosen = heavy.tolist()
+        pairs = [(self.names[i], self.masks[i]) for i in chosen]
+        if len(chosen) < len(self.masks):
+            others = ~np.any([self.masks[i] for i in chosen], axis=0)
+            pairs.append(("others", others))
+        return tuple(_group(name, values[mask]) for name, mask in pairs if mask.any())
+
+
+def _group(name: str, values: np.ndarray) -> Group:
+    quantiles = np.percentile(values, QUANTILES)
+    return Group(str(name), tuple(float(q) for q in quantiles), int(values.size))
+
+
+def class_names(table: Table | None, classes: Any) -> list[str]:
+    """What the classes are called: the names of a dataset come in the order of its codes."""
+    names = None if table is None else table.target_names
+    if names and len(names) == len(classes):
+        return list(names)
+    return [str(label) for label in classes]
+
+
+def stand_ins(table: Table, chosen: Sequence[int], names: Sequence[str]) -> list[tuple]:
+    """For every chosen column those others whose correlation with it is ``CLOSE`` or more."""
+    d = table.shape[1]
+    most = max(50, int(MOST_PRODUCTS / max(1, d * len(chosen))))
+    rows = table.some_rows(most)
+    found = _correlations(table, chosen, rows)
+    found[list(chosen), np.arange(len(chosen))] = 0.0
+    answer = []
+    for column in found.T:
+        best = np.argsort(-np.abs(column), kind="stable")[:MOST_STAND_INS]
+        close = [j for j in best if abs(column[j]) >= CLOSE]
+        answer.append(tuple(StandIn(names[j], float(column[j])) for j in close))
+    return answer
+
+
+def _correlations(table: Table, chosen: Sequence[int], rows: np.ndarray | None) -> np.ndarray:
+    """All columns × chosen ones. Sparse tables stay sparse: centring is done on the products."""
+    A = table.columns(chosen, rows)
+    A = _unit(A - A.mean(axis=0))
+    X = table.X if rows is None else table.X[rows]
+    if sparse.issparse(X):
+        X = X.tocsc().astype(float)
+        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    else:
+        X = np.asarray(X, dtype=float)
+        squares = np.einsum("ij,ij->j", X, X)
+    means = np.asarray(X.mean(axis=0)).ravel()
+    norms = np.sqrt(np.maximum(squares - X.shape[0] * means**2, 0.0))
+    products = np.asarray(X.T @ A)  # A is centred, so the means of X fall out
+    varies = norms > 1e-12 * (1.0 + np.abs(means))
+    return np.divide(products, norms[:, None], out=np.zeros(products.shape), where=varies[:, None])
+
+
+def _unit(columns: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(columns, axis=0)
+    return columns / np.where(norms > 0, norms, 1.0)
+
+
+def data_facts(table: Table, kind: str, classes: Any, outputs: Sequence[str]) -> DataFacts:
+    """Rows, columns, storage, target and what is odd about them."""
+    n, d = table.shape
+    counts: tuple[tuple[str, int], ...] = ()
+    y = table.y
+    target = "not given"
+    if y is not None and kind == "multilabel":
+        totals = (np.asarray(y, dtype=float) > 0).sum(axis=0)
+        counts = tuple((visible(o), int(t)) for o, t in zip(outputs, totals, strict=False))
+        target = f"{count(len(totals), 'label')}; a sample may have several"
+    elif y is not None and classes is not None:
+        names = class_names(table, classes)
+        counts = tuple(
+            (visible(a), int(np.sum(y == b))) for a, b in zip(names, classes, strict=True)
+        )
+        target = count(len(classes), "class", "classes")
+    elif y is not None:
+        target = f"numbers, {count(1 if y.ndim == 1 else y.shape[1], 'output')}"
+    return DataFacts(
+        name=visible(table.name),
+        source=visible(table.source),
+        n_samples=n,
+        n_features=d,
+        storage=table.storage,
+        target=target,
+        classes=counts,
+        sentences=(*_odd(table), *map(visible, table.notes)),
+    )
+
+
+def _storage(X: Any) -> str:
+    if sparse.issparse(X):
+        filled = X.nnz / max(1, X.shape[0] * X.shape[1])
+        return f"sparse, {100 * filled:.3g} % of the entries stored, {X.dtype}"
+    return f"dense, {X.dtype}"
+
+
+def _odd(table: Table) -> list[str]:
+    """What a reader of the selection should know of the columns."""
+    X = table.X.tocsc() if sparse.issparse(table.X) else table.X
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    constant = int(np.sum(low == high))
+    if not constant:
+        return []
+    verb = "is" if constant == 1 else "are"
+    return [f"{count(constant, 'column')} {verb} constant and cannot be selected."]

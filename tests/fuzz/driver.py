@@ -1,0 +1,168 @@
+"""Recipes in worker processes: a fit that hangs or kills the interpreter is one more finding."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import psutil
+
+from . import fits, recipes
+
+LIMIT = 30.0  # seconds of CPU for one recipe
+LOOK = 2.0  # seconds between looks at what has been used
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def recipe_of(seed: int, i: int) -> dict[str, Any]:
+    return recipes.draw(np.random.default_rng([seed, i]))
+
+
+def work() -> None:
+    """A worker: reads recipes, one per line, writes what came of each."""
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=False)
+    answers = os.fdopen(os.dup(1), "w")  # what a library prints goes elsewhere
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        outcome = fits.carried_out(json.loads(line))
+        answer = {
+            "status": outcome.status, "findings": outcome.findings,
+            "refusal": outcome.refusal, "cpu": outcome.cpu,
+        }  # fmt: skip
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+class Worker:
+    """A process that carries out recipes, started anew when it has died."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def carried_out(self, recipe: dict[str, Any]) -> dict[str, Any]:
+        process = self._alive()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        began = _cpu(process.pid)
+        process.stdin.write(json.dumps(recipe).encode() + b"\n")
+        process.stdin.flush()
+        with Watch(process.pid, began) as watch:
+            line = process.stdout.readline()
+        if line:
+            return json.loads(line)
+        process.wait()
+        what = "timeout" if watch.killed else f"crash {process.returncode}"
+        return {"status": "failed", "findings": [(what, self._last_words())], "cpu": LIMIT}
+
+    def _alive(self) -> subprocess.Popen[bytes]:
+        if self.process is None or self.process.poll() is not None:
+            self.errors = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fuzz", "work"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, cwd=ROOT,
+            )  # fmt: skip
+        return self.process
+
+    def _last_words(self) -> str:
+        """Where the worker was, from the traceback that faulthandler has written."""
+        self.errors.seek(0)
+        text = self.errors.read().decode(errors="replace")
+        lines = [line.strip() for line in text.rpartition("most recent call first")[2].splitlines()]
+        ours = [line.rpartition("/")[2] for line in lines if "/rowsparse/" in line]
+        return " < ".join(ours[:3]) or text[-200:]
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Watch:
+    """Kills a process that has used too much CPU since it began, and asks where it is first."""
+
+    def __init__(self, pid: int, began: float) -> None:
+        self.pid = pid
+        self.began = began
+        self.killed = False
+
+    def __enter__(self) -> Watch:
+        signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+    def _look(self, *_: object) -> None:
+        if _cpu(self.pid) - self.began > LIMIT and not self.killed:
+            self.killed = True
+            os.kill(self.pid, signal.SIGUSR1)
+            time.sleep(0.5)
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _cpu(pid: int) -> float:
+    with contextlib.suppress(psutil.Error):
+        times = psutil.Process(pid).cpu_times()
+        return times.user + times.system
+    return 0.0
+
+
+@dataclass
+class Tally:
+    """What has been seen so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    cpu: float = 0.0
+
+    def add(self, recipe: dict[str, Any], answer: dict[str, Any]) -> None:
+        self.counts[answer["status"]] += 1
+        self.cpu += answer["cpu"]
+        for what, _ in answer["findings"]:
+            self.kinds[f"{what} ({recipe['estimator']})"] += 1
+        if answer.get("refusal"):
+            self.refusals[f"{recipe['estimator']}: {answer['refusal']}"] += 1
+
+    def __str__(self) -> str:
+        lines = [f"{sum(self.counts.values())} recipes {dict(self.counts)} {self.cpu:.0f} s CPU"]
+        lines += [f"{count:6d}  {kind}" for kind, count in self.kinds.most_common()]
+        return "\n".join(lines)
+
+
+def attack(
+    seed: int, first: int, step: int, seconds: float, most: int, out: TextIO, only: str = ""
+) -> Tally:
+    """Recipes ``first, first + step, …`` of a seed until the time or the number is over."""
+    worker = Worker()
+    tally = Tally()
+    ends = time.monotonic() + seconds
+    i = first
+    try:
+        while time.monotonic() < ends and sum(tally.counts.values()) < most:
+            recipe = recipe_of(seed, i)
+            i += step
+            if only and only != recipe["estimator"]:
+                continue
+            answer = worker.carried_out(recipe)
+            tally.add(recipe, answer)
+            if answer["findings"]:
+                line = {"seed": seed, "i": i - step, "findings": answer["findings"]}
+                out.write(json.dumps({**line, "recipe": recipe}) + "\n")
+                out.flush()
+    finally:
+        worker.close()
+    return tally

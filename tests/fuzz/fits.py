@@ -1,0 +1,222 @@
+"""One recipe carried out: the fit, its twins, and all that does not hold."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import time
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+import threadpoolctl
+from scipy import sparse
+
+import rowsparse
+from rowsparse import solvers
+
+from . import checks, tables
+from .formulas import Table, claim_of
+
+SMALL = 300  # entries of X (20 x 15): such fits take seconds at most
+SECONDS = 5.0
+MODEST = 1e100  # scales up to here have objectives that a double can hold
+
+# What scikit-learn says about bad input, which is as deliberate as our own "Expected …".
+DELIBERATE = re.compile(
+    r"Expected |[\w ]+: expected |Found array with|Found input variables|Input [Xy] contains|X has "
+)
+
+
+def estimator(recipe: dict[str, Any]) -> Any:
+    params = dict(recipe["params"])
+    if params.get("norm") == "inf":
+        params["norm"] = np.inf
+    if params.get("solver", "auto") != "auto":
+        params["solver"] = getattr(solvers, params["solver"])()
+    if isinstance(params.get("init"), dict):
+        shape = recipe["data"]["d"], _n_columns(recipe)
+        scale = params["init"]["random"]
+        params["init"] = scale * np.random.default_rng(0).standard_normal(shape)
+    if recipe["feature_weights"] is not None:
+        params["feature_weights"] = np.array(recipe["feature_weights"], dtype=float)
+    return getattr(rowsparse, recipe["estimator"])(**params)
+
+
+def _n_columns(recipe: dict[str, Any]) -> int:
+    """Of Y."""
+    X = tables.table(recipe["data"])
+    y = tables.target(recipe, X)
+    s = tables.sample_weights(recipe)
+    return Table.of(recipe, X, y, s).Y.shape[1]
+
+
+class Outcome:
+    """What came of a recipe."""
+
+    def __init__(self) -> None:
+        self.findings: list[checks.Finding] = []
+        self.refusal = ""
+        self.cpu = 0.0
+        self.fit: Any = None
+
+    @property
+    def status(self) -> str:
+        if self.findings:
+            return "failed"
+        return "refused" if self.refusal else "fitted"
+
+
+def carried_out(recipe: dict[str, Any]) -> Outcome:
+    """Fit, look at everything, and where the recipe says so compare with a twin."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        X = tables.table(recipe["data"])
+        y = tables.target(recipe, X)
+        s = tables.sample_weights(recipe)
+    outcome = _fitted(recipe, tables.stored(X, recipe["data"]["storage"]), y, s)
+    if outcome.fit is None:
+        return outcome
+    with np.errstate(all="ignore"):
+        outcome.findings += _looked_at(recipe, outcome.fit, X, y, s)
+        if recipe["twin"] and not outcome.findings:
+            outcome.findings += _compared(recipe, outcome.fit, X, y, s)
+    return outcome
+
+
+def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
+    """The fit itself: what it raises, warns of, changes and takes."""
+    outcome = Outcome()
+    model = estimator(recipe)
+    before = [_bytes(X), _bytes(y), _bytes(s)]
+    before_it = threads()
+    began = time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome.fit = model.fit(X, y, sample_weight=s)
+            outcome.fit.predict(X) if hasattr(model, "predict") else outcome.fit.transform(X)
+        except Exception as error:
+            outcome.fit = None
+            outcome.refusal, finding = _judged(error)
+            outcome.findings += finding
+    outcome.cpu = time.process_time() - began
+    if outcome.cpu > SECONDS and outcome.fit is not None:  # some loops were compiled in it
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator(recipe).fit(X, y, sample_weight=s)
+        outcome.cpu = time.process_time() - began
+    outcome.findings += sorted(set(checks.loud(caught)))
+    if [_bytes(X), _bytes(y), _bytes(s)] != before:
+        outcome.findings.append(("input changed", ""))
+    if threads() != before_it:
+        outcome.findings.append(("threads", f"{before_it} before, {threads()} after"))
+    if outcome.cpu > SECONDS and recipe["data"]["n"] * recipe["data"]["d"] <= SMALL:
+        outcome.findings.append(("slow", f"{outcome.cpu:.1f} s"))
+    return outcome
+
+
+def _judged(error: Exception) -> tuple[str, list[checks.Finding]]:
+    """A deliberate refusal in a sentence, or a finding."""
+    text = str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    where = f"{last.filename.rpartition('/')[2]}:{last.lineno} {last.name}"
+    if isinstance(error, ValueError | TypeError) and DELIBERATE.match(text):
+        return text.split(", got")[0][:120], []
+    ours = [f for f in frames if "/rowsparse/" in f.filename][-1:]
+    at = f"{ours[0].filename.rpartition('/')[2]}:{ours[0].lineno}" if ours else ""
+    line = linecache.getline(last.filename, last.lineno or 0).strip()[:60]
+    detail = f"{type(error).__name__}: {text[:100]} [{at}; {where}: {line}]"
+    return type(error).__name__, [("error", detail)]
+
+
+def _looked_at(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[checks.Finding]:
+    found = list(checks.finite(fit))
+    table = Table.of(recipe, X, y, s)
+    if "KernelSVC" in recipe["estimator"] or "KernelClassifier" in recipe["estimator"]:
+        return found
+    found += checks.support(fit, recipe, table)
+    claim = claim_of(recipe, fit, table)
+    scales = recipe["data"]["scale"], recipe["target"]["scale"]
+    if claim is None or found or any(not 1 / MODEST <= scale <= MODEST for scale in scales):
+        return found
+    null, points = checks.points(recipe, fit, claim)
+    return [*found, *checks.claims(fit, claim, null), *checks.bounds(fit, claim, points)]
+
+
+def _compared(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[checks.Finding]:
+    """The same problem told in another way."""
+    other = dict(recipe, twin=None, data=dict(recipe["data"], storage="C"))
+    params = other["params"] = dict(recipe["params"])
+    order = np.arange(X.shape[1])
+    match recipe["twin"]:
+        case "repetition":
+            if recipe["sample_weight"] not in ("integers", "zeros"):
+                return []
+            counts = s.astype(int)
+            X, y, s = np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None
+        case "permutation":
+            if isinstance(params.get("init"), dict):
+                return []
+            order = np.random.default_rng(1).permutation(order)
+            X = X[:, order]
+            if recipe["feature_weights"] is not None:
+                other["feature_weights"] = [recipe["feature_weights"][j] for j in order]
+        case "scaling":
+            if not params.get("standardize", True) or X.dtype.kind != "f" or X.dtype.itemsize < 8:
+                return []
+            X = X * 2.0**7
+        case "start":
+            if "init" not in params:
+                return []
+            params["init"] = "zero"
+    twin = _fitted(other, X, y, s)
+    if twin.findings:
+        return [(f"twin {what}", detail) for what, detail in twin.findings]
+    if twin.fit is None:
+        return [("twin", f"{recipe['twin']}: refused, {twin.refusal}")]
+    return _differences(recipe, fit, twin.fit, Table.of(recipe, X, y, s))
+
+
+def _differences(recipe: dict[str, Any], fit: Any, twin: Any, table: Table) -> list[checks.Finding]:
+    """Convex problems have one optimum; others may end elsewhere, but not in anything at all."""
+    if "solution_" not in vars(fit) or recipe["data"]["columns"] != "normal":
+        return []
+    ours, its = fit.solution_, twin.solution_
+    if not (ours.converged and its.converged):
+        return []
+    claim = claim_of(recipe, fit, table)
+    same_problem = claim is not None and claim == claim_of(recipe, twin, table)
+    exact = recipe["twin"] == "storage" and recipe["data"]["dtype"] == "float64"
+    if not (claim is not None and claim.convex) and not exact:
+        return []
+    if claim is not None and not same_problem and not exact:
+        return []
+    tolerance = 1e-4 if recipe["estimator"] in ("ZeroNormSVC", "ProbitSelector") else 1e-6
+    if recipe["data"]["dtype"] in ("float32", "float16"):
+        tolerance = 1e-3
+    if abs(ours.objective - its.objective) > tolerance * max(abs(ours.objective), 1e-9):
+        return [("twin", f"{recipe['twin']}: {ours.objective!r} against {its.objective!r}")]
+    return []
+
+
+def _bytes(thing: Any) -> Any:
+    if thing is None:
+        return None
+    if sparse.issparse(thing):
+        parts = ("data", "row", "col", "indices", "indptr", "has_sorted_indices")
+        return [_bytes(vars(thing)[part]) for part in parts if part in vars(thing)]
+    return thing.tobytes() if isinstance(thing, np.ndarray) else thing
+
+
+_CONTROLLER: list[Any] = []
+
+
+def threads() -> list[int]:
+    """That each BLAS may use now."""
+    if not _CONTROLLER:
+        _CONTROLLER.append(threadpoolctl.ThreadpoolController())
+    return [lib["num_threads"] for lib in _CONTROLLER[0].info() if lib["user_api"] == "blas"]
