@@ -25,6 +25,9 @@ SEED    ?= 0
 demo: $(CLI_READY)
 	@mkdir -p demo
 	$(BIN)/rowsparse select breast_cancer -k 10 --out demo/selected.csv --force
+	$(BIN)/rowsparse compare breast_cancer --methods l2p,topk,f,relieff -k 2,5,10 --jobs 2 --store demo/comparison
+	$(BIN)/rowsparse stability breast_cancer -k 10 --pairs 20 --jobs 2 --store demo/stability --force
+	$(BIN)/rowsparse report demo/comparison demo/stability --data breast_cancer --out demo/report.html --force
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n 2
@@ -74,7 +77,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(CLI_READY): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,report]'
 	@touch $@
 
 $(DEV_READY): pyproject.toml | $(BIN)/python

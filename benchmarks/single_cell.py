@@ -1,6 +1,6 @@
 """Accuracy of panels on pbmc3k, and what choosing one costs: the figures of docs/single-cell.md.
 
-    ROWSPARSE_DATA=folder python benchmarks/single_cell.py
+ROWSPARSE_DATA=folder python benchmarks/single_cell.py
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> None:
     adata = pbmc3k()
     print("| method | " + " | ".join(f"k = {k}" for k in KS) + " | CPU s |")
     print("| --- |" + " --- |" * (len(KS) + 1))
-    for method in ("topk", "l2p", "f", "mrmr"):
+    for method in ("topk", "l2p", "f"):
         found = [measured(adata, method, k) for k in KS]
         scores = " | ".join(f"{score:.4f}" for score, _ in found)
         print(f"| {method} | {scores} | {', '.join(f'{s:.2f}' for _, s in found)} |", flush=True)

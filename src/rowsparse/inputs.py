@@ -15,10 +15,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 Check = Callable[[str, Any], object]
 
 TASKS = ("auto", "classification", "regression")
+
+MOST_BYTES = 4e9  # of working memory, where X itself is smaller: half of a small machine's
 
 
 def check_parameters(estimator: Any) -> None:
@@ -87,6 +90,17 @@ def check_switch(name: str, value: Any) -> None:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"Expected {name} to be True or False, got {name}={value!r}.")
+
+
+def check_memory(needed: float, X: Any, what: str, instead: str) -> None:
+    """Refuse what needs far more memory than X has, before it is asked for."""
+    stored = X.data.nbytes if sparse.issparse(X) else X.nbytes
+    if needed > max(MOST_BYTES, 2.0 * stored):
+        raise ValueError(
+            f"Expected X on which {what} needs at most {MOST_BYTES / 1e9:g} GB, or twice what X "
+            f"has, got {X.shape[0]} x {X.shape[1]}, which would need {needed / 1e9:.3g} GB; "
+            f"{instead}."
+        )
 
 
 def check_name(name: str, value: Any, names: tuple[str, ...]) -> None:

@@ -214,6 +214,7 @@ class _Walk:
             share = problem.penalty.alpha / self.top
             above = self.squares.known.get(min(self.squares.known, default=0.0))
             led = self.squares.visit(share * self.squares.top, above)
+            self.squares.hand_on_an_interrupt()
             return reach(solver, problem, led.state.W, start="warm")
         if near is not None:
             return resume(solver, problem, near)
@@ -254,6 +255,7 @@ class _Walk:
             return alpha, found
         if self.squares is not None:
             led = self.squares.restricted(self.squares.to(k), k)[1]
+            self.squares.hand_on_an_interrupt()
             found = replace(led, status=found.status)
         for lowerings in range(LOWERINGS + 1):
             problem = self.problem.with_alpha(alpha)
@@ -266,6 +268,11 @@ class _Walk:
         if found.status in ENDED:
             self.ended = found.status
         return alpha, found
+
+    def hand_on_an_interrupt(self) -> None:
+        """Ctrl-C on a walk that only leads another ends that one too."""
+        if self.ended == Status.INTERRUPTED:
+            raise KeyboardInterrupt
 
     def path(self) -> Path:
         """The solution at every alpha seen, from the largest to the smallest."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
 
 
+@dataclass(eq=False, repr=False)
 class Parameters:
     """Gives a dataclass scikit-learn's ``get_params`` and ``set_params``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor arguments by name; ``deep`` has no effect, nothing is nested."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
 
     def set_params(self, **params: Any) -> Self:
         """Change constructor arguments by name."""

@@ -47,6 +47,7 @@ def test_the_data_is_never_replaced(data, tmp_path):
     assert data.read_text() == TABLE
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
 def test_links_pipes_and_read_only_files_are_refused(data, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "elsewhere.csv")
     refused(data, tmp_path / "link.csv", "symbolic link")

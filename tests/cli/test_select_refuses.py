@@ -38,6 +38,10 @@ BAD_INPUT = {
     "unknown init": (("iris", "-k", 2, "--init", "magic"), ["init", "magic"]),
     "no time": (("iris", "-k", 2, "--time-limit", 0), ["--time-limit", "above 0", "got 0"]),
     "folder for out is missing": (("iris", "--out", "no/such/x.csv"), ["--out", "create it"]),
+    "out twice": (
+        ("iris", "--out", "x.csv", "--out-data", "x.csv"),
+        ["--out-data", "another file"],
+    ),
     "out is a folder": (("iris", "--out", "{folder}"), ["--out", "name a file"]),
     "out is no csv": (("iris", "--out", "x.parquet"), ["--out", ".csv", "'x.parquet'"]),
 }

@@ -190,6 +190,13 @@ def test_categories_are_coded_as_pandas_codes_them(tmp_path, engine):
     assert "'town' (4), 'sex' (2)" in data.notes[0]
 
 
+def test_a_coded_column_takes_no_name_that_is_there(tmp_path, engine):
+    data = read(tmp_path, "sex,sex=m,y\nf,5,0\nm,7,1\nf,8,0\nm,5,1\n")
+    assert data.feature_names == ("sex=m'", "sex=m")
+    np.testing.assert_array_equal(data.X, [[0, 5], [1, 7], [0, 8], [1, 5]])
+    assert data.X.dtype == np.float64
+
+
 @pytest.mark.parametrize("spelling", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
 def test_true_and_false_are_one_and_zero(tmp_path, spelling, engine):
     yes, no = spelling

@@ -90,7 +90,7 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
     outcome = Outcome()
     model = estimator(recipe)
     before = [_bytes(X), _bytes(y), _bytes(s)]
-    threads = _threads()
+    before_it = threads()
     began = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -111,8 +111,8 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
     outcome.findings += sorted(set(checks.loud(caught)))
     if [_bytes(X), _bytes(y), _bytes(s)] != before:
         outcome.findings.append(("input changed", ""))
-    if _threads() != threads:
-        outcome.findings.append(("threads", f"{threads} before, {_threads()} after"))
+    if threads() != before_it:
+        outcome.findings.append(("threads", f"{before_it} before, {threads()} after"))
     if outcome.cpu > SECONDS and recipe["data"]["n"] * recipe["data"]["d"] <= SMALL:
         outcome.findings.append(("slow", f"{outcome.cpu:.1f} s"))
     return outcome
@@ -215,7 +215,8 @@ def _bytes(thing: Any) -> Any:
 _CONTROLLER: list[Any] = []
 
 
-def _threads() -> list[int]:
+def threads() -> list[int]:
+    """That each BLAS may use now."""
     if not _CONTROLLER:
         _CONTROLLER.append(threadpoolctl.ThreadpoolController())
     return [lib["num_threads"] for lib in _CONTROLLER[0].info() if lib["user_api"] == "blas"]

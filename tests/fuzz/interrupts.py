@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import threadpoolctl
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import rowsparse as rs
 from rowsparse import solvers
 
+from . import fits
 from .driver import ROOT
 
 WANTED = ("KeyboardInterrupt", "kept", "after_the_fit")
@@ -64,7 +64,7 @@ def work(names: list[str], rounds: int) -> None:
     """The child: announces each fit with a line, and says in the next what came of it."""
     came = Signals()
     X, y = data()
-    blas = threadpoolctl.ThreadpoolController()
+    threads = fits.threads()
     for name in names:
         model = MODELS[name]()
         with warnings.catch_warnings():
@@ -77,7 +77,7 @@ def work(names: list[str], rounds: int) -> None:
             parameters = set(vars(model))
             print("fit", name.replace(" ", "_"), took, flush=True)
             outcome = came.during(lambda model=model: model.fit(X, y))
-            if max(lib["num_threads"] for lib in blas.info() if lib["user_api"] == "blas") != 2:
+            if fits.threads() != threads:
                 outcome = "threads left limited"
             elif outcome in WANTED and set(vars(model)) != parameters:
                 outcome = _usable(model, X) or outcome

@@ -9,7 +9,7 @@ import pytest
 from fuzz import driver, interrupts
 
 FOUND = Path(__file__).parent / "found.jsonl"
-RECIPES = 60
+RECIPES = 120
 
 
 @pytest.fixture(scope="module")

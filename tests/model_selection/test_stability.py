@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from rowsparse import L2pSelector, ScoreSelector, TopKSelector
 from rowsparse.model_selection import StabilitySelector
@@ -187,6 +188,18 @@ def test_weights_reach_the_fits_and_zero_is_no_sample():
         asks = clone(FAST).set_fit_request(sample_weight=True)
         routed = stable(asks).fit(X, y, sample_weight=weight)
     assert routed.stability_ == cut.stability_
+
+
+def test_groups_are_routed_through_a_pipeline():
+    X, y = toy.labelled()
+    groups = np.arange(60) // 5
+    alone = stable().fit(X, y, groups=groups)
+    assert alone.stability_ != stable().fit(X, y).stability_
+    with config_context(enable_metadata_routing=True):
+        asks = stable().set_fit_request(groups=True)
+        pipeline = make_pipeline(asks, LogisticRegression()).fit(X, y, groups=groups)
+        assert stable().fit(X, y, groups=groups).stability_ == alone.stability_
+    assert pipeline[0].stability_ == alone.stability_
 
 
 @pytest.mark.parametrize("kind", ["several labels", "numbers", "one number"])

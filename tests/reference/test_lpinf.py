@@ -8,7 +8,7 @@ import pytest
 from conformance import plain
 from conformance.problems import Case
 
-from rowsparse import LpInfSelector
+from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.solvers import BlockDescent, ProximalGradient, run
 from rowsparse.solvers.penalised.starts import ridge_point
 
@@ -140,12 +140,14 @@ def test_other_losses_are_descended_on_too(r):
 
 
 @pytest.mark.parametrize("apart", [1e-2, 1e-4, 1e-6])
-@pytest.mark.parametrize("outputs", [1, 3])
-def test_nearly_equal_columns_are_solved_in_a_moment(apart, outputs):
+@pytest.mark.parametrize(
+    ("estimator", "outputs"), [(LpInfSelector, 1), (LpInfSelector, 3), (L2pSelector, 1)]
+)
+def test_nearly_equal_columns_are_solved_in_a_moment(apart, estimator, outputs):
     # a small share of alpha_max: opposite coefficients of hundreds pay for differences of columns
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 1)) + apart * rng.normal(size=(20, 15))
     Y = rng.normal(size=(20, outputs))
-    selector = LpInfSelector(alpha=1e-4, p=1.0, solver=BlockDescent(max_iter=20)).fit(X, Y)
+    selector = estimator(alpha=1e-4, p=1.0, solver=BlockDescent(max_iter=20)).fit(X, Y)
     assert selector.solution_.converged
     assert selector.solution_.relative_gap <= 1e-6

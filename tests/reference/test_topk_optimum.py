@@ -94,7 +94,8 @@ def test_branch_and_bound_is_valid_whenever_it_is_stopped(max_nodes):
     reached = []
     for seed in range(6):
         best = enumerated(seed, 2.0, 3)[0]
-        found = bounds.leave_out(problem(seed, 2.0, 3), 3, best, lambda: False, max_nodes)
+        columns = Columns.of(problem(seed, 2.0, 3))
+        found = bounds.leave_out(columns, 24, 3, best, lambda: False, max_nodes)
         assert found.value <= best * (1 + 1e-9)
         reached.append(found.value / best)
     assert max_nodes < 1000 or min(reached) > 1 - 1e-5

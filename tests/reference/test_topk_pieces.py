@@ -64,14 +64,16 @@ def test_no_swap_improves_what_exchanges_end_at(n_kicks, stored, ridge):
         B = np.linalg.lstsq(long[:, support], wanted, rcond=None)[0]
         return float(np.sum((long[:, support] @ B - wanted) ** 2))
 
-    squares = np.einsum("ij,ij->j", X, X)
-    nothing = np.zeros((0, 0))
-    products = (nothing, X.T @ X) if stored else (np.ascontiguousarray(X.T), nothing)
+    total = float(np.sum(Y**2))
+    nothing = exchanges.NOTHING
+    made = (nothing, X.T @ X) if stored else (np.ascontiguousarray(X.T), nothing)
+    B = np.ascontiguousarray(Y.T @ X)
+    products = exchanges.Products(*made, B, np.einsum("ij,ij->j", X, X), total)
 
     def found(members, n_kicks):
         kicks = exchanges.Kicks.drawn(np.random.default_rng(0), n_kicks, 4)
-        task = (*products, np.ascontiguousarray(Y.T @ X), squares, 1e-8 * squares, np.array(members))
-        return exchanges.exchanged(*task, np.zeros(4, int), kicks, ridge, float(np.sum(Y**2)))
+        first = np.zeros(4, int)
+        return exchanges.exchanged(products, np.array(members), first, kicks, ridge)
 
     plain = found([8, 9, 30, 31, 32, 33], 0)  # too many, and two equal ones
     best = found([8, 9, 30, 31, 32, 33], n_kicks)
@@ -127,7 +129,7 @@ def test_the_best_pair_is_that_of_plain_enumeration(monkeypatch, block):
             E = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
             values[pair] = float(np.vdot(E, E)) / (2 * len(X))
         best = min(values, key=values.__getitem__)
-        found = enumeration.best_pair(problem(X, Y, 2), lambda: False)
+        found = enumeration.best_pair(Columns.of(problem(X, Y, 2)), len(X), lambda: False)
         assert tuple(found.support) == best
         assert found.value == pytest.approx(values[best], rel=1e-8)
 

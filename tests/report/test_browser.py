@@ -9,6 +9,7 @@ import tempfile
 
 import pytest
 
+from rowsparse import L2pSelector
 from rowsparse.report import report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -31,14 +32,15 @@ QUIET = [
 HARNESS = """<!doctype html><meta charset="utf-8"><title>waiting</title>
 <iframe id="phone" style="width:375px;height:800px"></iframe>
 <iframe id="desk" style="width:1100px;height:800px"></iframe>
+<iframe id="classes" style="width:375px;height:800px"></iframe>
 <script>
-const page = PAGE;
-const loaded = ["phone", "desk"].map((id) => new Promise((done) => {
+const pages = PAGES;
+const loaded = ["phone", "desk", "classes"].map((id, i) => new Promise((done) => {
   const frame = document.getElementById(id);
   frame.onload = () => done(frame);
-  frame.srcdoc = page;
+  frame.srcdoc = pages[i];
 }));
-Promise.all(loaded).then(([phone, desk]) => {
+Promise.all(loaded).then(([phone, desk, classes]) => {
   const doc = desk.contentDocument;
   const table = doc.querySelector("table.sortable");
   const name = (row) => row.cells[1].querySelector("bdi").textContent;
@@ -56,10 +58,11 @@ Promise.all(loaded).then(([phone, desk]) => {
   document.title = JSON.stringify({
     phoneWidth: root.scrollWidth, phoneRoom: root.clientWidth, phoneHeight: root.scrollHeight,
     deskWidth: doc.documentElement.scrollWidth, deskRoom: doc.documentElement.clientWidth,
+    classesWidth: classes.contentDocument.documentElement.scrollWidth,
     before, byName, sorted, turned, byScore,
     hiddenBefore, tip: tip.textContent, note: line.dataset.note, hidden: tip.hidden,
     loud: line.classList.contains("loud"),
-    asked: [phone, desk].flatMap((frame) =>
+    asked: [phone, desk, classes].flatMap((frame) =>
       frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name)),
     smallest: Math.min(...[...phone.contentDocument.querySelectorAll("figure svg text")].map(
       (text) => text.getBoundingClientRect().height)),
@@ -73,12 +76,12 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def seen(everything, path, wine, tmp_path_factory):
-    X, y = wine
-    page = report([*everything, path], data=(X, y), title="x" * 200)
+def seen(everything, path, wine, fifty, tmp_path_factory):
+    page = report([*everything, path], data=wine, title="x" * 200)
+    classes = report(L2pSelector(alpha=1e-3, p=1.0).fit(*fifty), data=fifty)
     file = tmp_path_factory.mktemp("browser") / "harness.html"
-    text = json.dumps(page).replace("</", "<\\/").replace("<!--", "<\\!--")
-    file.write_text(HARNESS.replace("PAGE", text), encoding="utf-8")
+    text = json.dumps([page, page, classes]).replace("</", "<\\/").replace("<!--", "<\\!--")
+    file.write_text(HARNESS.replace("PAGES", text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as profile:
         command = [BROWSER, *QUIET, f"--user-data-dir={profile}", file.as_uri()]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -99,6 +102,7 @@ def test_nothing_is_asked_for(seen):
 def test_no_horizontal_scroll(seen):
     assert seen["phoneWidth"] <= seen["phoneRoom"] <= 375
     assert seen["deskWidth"] <= seen["deskRoom"]
+    assert seen["classesWidth"] <= 375
     assert seen["phoneHeight"] > 2000  # it has been laid out
 
 

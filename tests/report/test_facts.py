@@ -15,7 +15,6 @@ from rowsparse import L2pSelector, TopKSelector
 from rowsparse.datasets import load_any
 from rowsparse.model_selection import SelectorCV, Stability
 from rowsparse.report import report, report_json, report_markdown
-from rowsparse.report.demo import demo
 
 
 def facts_of(result, data=None):
@@ -187,10 +186,3 @@ def test_markdown_has_the_same_sections(everything, wine):
     for heading in ("Selected features", "How many features", "Compared with other methods",
                     "How sure the selection is", "What is proved", "The data as seen"):  # fmt: skip
         assert f"## {heading}" in text
-
-
-def test_the_demonstration(tmp_path):
-    page = demo(tmp_path / "new" / "report.html").read_text()
-    assert "Compared with other methods" in page
-    assert "How sure the selection is" in page
-    assert len(page.encode()) < 150_000

@@ -1,11 +1,15 @@
 """Large X by columns: passes of our own and what a fit keeps of them change no result."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from rowsparse import L2pSelector
+from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.designs import storages
-from rowsparse.numerics import passes
+from rowsparse.numerics import memory, passes
+from rowsparse.solvers import IRLS, BlockDescent
 from rowsparse.solvers.penalised import block_descent
 
 
@@ -144,3 +148,33 @@ def test_sample_weights_are_not_forgotten():
     settings = {"fit_intercept": False, "standardize": False, "p": 1.0}
     weighted = L2pSelector(alpha=0.05, **settings).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", [L2pSelector, LpInfSelector])
+def test_collinear_float32_columns_keep_the_digits_that_their_fit_needs(estimator):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(20, 1)) + 1e-4 * rng.normal(size=(20, 6)) + 3.0).astype(np.float32)
+    Y = X[:, :2].astype(float) @ [[1e4], [-1e4]] + 0.01 * rng.normal(size=(20, 1))
+    selector = estimator(alpha=1e-12, p=1.0).fit(X, Y)
+    loss = np.sum((selector.predict(X).reshape(20, 1) - Y) ** 2) / 40
+    assert loss == pytest.approx(selector.solution_.objective, rel=1e-2)
+
+
+def test_a_large_sparse_table_is_fitted_without_a_square_of_its_sides():
+    rng = np.random.default_rng(0)
+    X = sparse.random(12_000, 12_000, density=1e-4, format="csc", random_state=rng)
+    y = np.asarray(X[:, :5].sum(axis=1)).ravel()
+    tracemalloc.start()
+    LpInfSelector(solver=BlockDescent(max_iter=2, tol=1e-2)).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6  # of X 3e5, of the square of a side 1.2e9; the rest is numba
+
+
+def test_what_does_not_fit_into_memory_is_refused_in_words(monkeypatch):
+    X, Y = data()
+    monkeypatch.setattr(memory, "physical_memory", lambda: 1000.0)
+    with pytest.raises(ValueError, match=r"IRLS cannot solve this problem: it needs .* of memory"):
+        fitted(X, Y, solver=IRLS())
+    with pytest.raises(ValueError, match=r"working set that fits into memory, got \d+ rows"):
+        fitted(X, Y, solver=BlockDescent())

@@ -72,6 +72,42 @@ def test_enough_columns_to_fit_everything_is_said():
     assert "every sample" in selector.solution_.proof
 
 
+@pytest.mark.parametrize("eps", [1e-1, 1e-5, 1e-8])
+@ROBUST_AND_SQUARED
+def test_nearly_equal_columns_are_selected_without_complaint(r, eps):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((20, 1)) + eps * rng.standard_normal((20, 8))
+        y = X[:, 0] + rng.standard_normal(20)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # fewer may fit as well
+            selector = TopKSelector(3, r=r, n_init=2).fit(X, y)
+        assert selector.support_.sum() == 3
+        assert np.isfinite(selector.coef_).all()
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-100, 1e100, 1e140])
+@ROBUST_AND_SQUARED
+def test_units_at_the_ends_of_the_range_of_floats_change_nothing(r, scale):
+    """A RuntimeWarning is an error here."""
+    X, Y = toy.outputs()
+    plain = quick(3, r=r, task="regression").fit(X, Y)
+    for units in (1.0, scale):
+        selector = quick(3, r=r, task="regression").fit(X * units, Y * scale)
+        np.testing.assert_array_equal(selector.support_, plain.support_)
+        ratio = selector.solution_.objective / plain.solution_.objective / scale**r
+        assert ratio == pytest.approx(1.0, rel=1e-6)
+
+
+def test_long_columns_do_not_break_the_system_of_alm():
+    """Their products round off the 1 that makes it regular."""
+    rng = np.random.default_rng(0)
+    X = 1e9 * rng.standard_normal((20, 3))[:, [0, 0, 1, 1, 2, 2]]
+    solver = ALM(max_iter=50, tol=1.0)
+    selector = quick(2, standardize=False, solver=solver, task="regression")
+    assert selector.fit(X, rng.standard_normal((20, 2))).support_.sum() == 2
+
+
 def test_a_loss_that_no_feature_lowers_is_said():
     rng = np.random.default_rng(0)
     y = np.r_[np.zeros(38), 1, 1].astype(int)

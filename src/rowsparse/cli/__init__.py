@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -22,8 +23,8 @@ def main() -> None:
             f"run pip install typer rich, or pip install '.[cli]' in a clone of rowsparse."
         )
     end_like_an_error()
-    if "reconfigure" in dir(sys.stdout):  # a terminal that has no é shows an escape for it
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that has no é shows an escape for it
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except BrokenPipeError:

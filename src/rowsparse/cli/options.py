@@ -201,6 +201,6 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         command(**made, **values)
 
     ordered = list(parameters.values())
-    spread.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    vars(spread)["__signature__"] = inspect.Signature(ordered)
     spread.__annotations__ = {p.name: p.annotation for p in ordered}
     return spread

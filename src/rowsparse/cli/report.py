@@ -1,4 +1,4 @@
-"""rowsparse report: a page about a result that was stored."""
+"""rowsparse report: a page about results that were stored."""
 
 from __future__ import annotations
 
@@ -11,20 +11,30 @@ from rowsparse.cli.options import Force
 from rowsparse.cli.output import check_output
 from rowsparse.cli.pages import write_page
 from rowsparse.cli.terminal import said_plainly
+from rowsparse.datasets import load_any
 from rowsparse.model_selection import load
 
 
 def report(
-    result: Annotated[
-        Path, Argument(metavar="RESULT", help="The folder that --store of another command named.")
+    results: Annotated[
+        list[Path],
+        Argument(metavar="RESULT…", help="Folders that --store of other commands named."),
     ],
+    data: Annotated[
+        str | None, Option(metavar="DATA", help="What the results are about, to show it, too.")
+    ] = None,
+    target: Annotated[
+        list[str] | None, Option(metavar="COL", help="The target in DATA, as in 'select'.")
+    ] = None,
     out: Annotated[
-        Path | None, Option(metavar="FILE.html", help="RESULT.html unless given.")
+        Path | None, Option(metavar="FILE.html", help="The first RESULT.html unless given.")
     ] = None,
     force: Force = False,
 ) -> None:
-    """Make a page about a stored comparison, stability selection or tuning."""
+    """Make one page about a stored comparison, stability selection or tuning, or several."""
     with said_plainly():
-        page = out or result.with_name(f"{result.name}.html")
-        check_output("--out", page, (".html",), str(result), force)
-        write_page(page, load(result), None)
+        page = out or results[0].with_name(f"{results[0].name}.html")
+        check_output("--out", page, (".html",), data or "", force)
+        dataset = None if data is None else load_any(data, target)
+        found = [load(folder) for folder in results]
+        write_page(page, found if len(found) > 1 else found[0], dataset)

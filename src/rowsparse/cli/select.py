@@ -58,6 +58,8 @@ def select(
         output.check(data.data)
         if out_data is not None:
             check_output("--out-data", out_data, (".csv",), data.data, output.force)
+            if out_data == output.out:
+                raise ValueError(f"--out-data: expected another file than --out, got {out_data}.")
         selector = build_selector(method, problem.given(k=k, alpha=alpha, seed=seed))
         dataset = data.load()
         with (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +34,10 @@ CALLED_ID = re.compile(r"(.*[ _.-])?(id|index|nr|no|row|unnamed: \d+|column \d+)
 class Coding:
     """The columns of a table on their way into a design, and what is to be said about them."""
 
-    def __init__(self, path: Path, how: Reading) -> None:
+    def __init__(self, path: Path, how: Reading, names: Iterable[str]) -> None:
         self.path = path
         self.how = how
+        self.taken = set(names)
         self.features: dict[str, np.ndarray] = {}
         self.ids: dict[str, np.ndarray] = {}
         self.counting: list[str] = []
@@ -108,10 +109,11 @@ class Coding:
             self._add_new(f"{name}={level}", values == level)
 
     def _add_new(self, name: str, column: np.ndarray) -> None:
-        """A column that is made here must not take the name of one that is there."""
-        while name in self.features:
+        """A column of the truth; it must not take the name of one that is in the file."""
+        while name in self.taken:
             name += "'"
-        self.features[name] = column.astype(np.float32)
+        self.taken.add(name)
+        self.features[name] = column
 
     def _note_gaps(self, name: str, gaps: np.ndarray) -> None:
         self.missing[name] = int(gaps.sum())
@@ -224,7 +226,7 @@ def check_known(path: Path, names: Sequence[str], asked: Mapping[str, Sequence[s
 
 def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
     """The dataset of a table. One target column stays a vector; several become a matrix."""
-    coding = Coding(path, how)
+    coding = Coding(path, how, columns)
     for column_name, column in columns.items():
         if column_name not in how.targets and column_name not in how.ignore:
             coding.add(column_name, column)

@@ -18,7 +18,11 @@ def read_h5ad(path: Path, how: Reading) -> Dataset:
     """The cells of a file as scanpy writes it; nothing but X, obs[target] and names is read."""
     try:
         import h5py
-        from anndata.io import read_elem
+
+        try:
+            from anndata.io import read_elem
+        except ImportError:  # anndata before 0.11
+            from anndata.experimental import read_elem
     except ImportError:
         raise DatasetError(
             f"{path}: expected anndata, to read an h5ad file, got none; run pip install anndata."

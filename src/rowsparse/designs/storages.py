@@ -55,9 +55,15 @@ class DenseDesign(Design):
         used = np.flatnonzero(nonzero_rows(W))
         if self.shape[0] * used.size >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
             return combine_columns(self.X, used, W[used])
-        if 4 * used.size >= self.shape[1]:
+        if 4 * used.size >= self.shape[1] and self.dtype == np.float64:
             return _product(self.X, W)
-        return self.take(used) @ W[used]
+        # predictions from float32 as well keep the digits of nearly equal columns
+        out = np.zeros((self.shape[0], W.shape[1]))
+        size = max(1, OUTER_BLOCK_BYTES // (8 * self.shape[0]))
+        for start in range(0, used.size, size):
+            columns = used[start : start + size]
+            out += self.take(columns) @ W[columns]
+        return out
 
     def rmatmul(self, R: Array) -> Array:
         if not self.worth_own_pass(R.shape[1]):

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inputs import check_integer, check_number, say_fewer_than
+from ..inputs import check_integer, check_memory, check_number, say_fewer_than
 from ..numerics.svm.solve import linear_weights
-from .base import Output, check_classes, check_how_many
+from .base import FIRST_FEWER, Output, check_classes, check_how_many
 
 NEGLIGIBLE = 1e-6  # of the largest factor: such a feature has been multiplied away
 
@@ -42,6 +42,8 @@ def arom(
     check_integer("max_iter", max_iter, 1)
     check_number("C", C, 0.0, np.inf, low_open=True)
     usable = np.flatnonzero(table.varying)
+    needed = 16.0 * len(table.weights) * usable.size  # the columns, and those rescaled
+    check_memory(needed, table.X, "arom", FIRST_FEWER)
     block = table.standardized().take(usable)
     costs = C * table.weights
     scores = np.zeros(table.shape[1])

@@ -17,6 +17,7 @@ from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
+FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
 BLOCK_BYTES = 4 << 20  # of a dense block of columns, or of a chunk of distances: fits the cache
 
 
@@ -103,6 +104,9 @@ def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
     """The table of input that has been validated; no weight is zero."""
     if weights is None:
         weights = np.ones(X.shape[0])
+    if sparse.issparse(X) and not X.has_canonical_format:  # of a copy: SciPy's min and max sort
+        X = X.copy()  # entries, and add up those of one place, in the matrix that they are given
+        X.sum_duplicates()
     return Table(X, _outputs(target), weights, varying_columns(X))
 
 

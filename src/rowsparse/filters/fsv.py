@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from ..inputs import check_integer, check_number
-from .base import check_classes
+from ..inputs import check_integer, check_memory, check_number
+from .base import FIRST_FEWER, check_classes
 
 
 def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, task="auto", sample_weight=None) -> np.ndarray:
@@ -42,6 +42,8 @@ def fsv(X, y, *, lam=0.05, alpha=5.0, max_iter=50, task="auto", sample_weight=No
     check_integer("max_iter", max_iter, 1)
     table = check_classes(X, y, task, sample_weight, "fsv")
     columns = np.flatnonzero(table.varying)
+    needed = 60.0 * len(table.weights) * columns.size  # twice in the program, twice in HiGHS
+    check_memory(needed, table.X, "fsv", FIRST_FEWER)
     block = table.standardized().take(columns)
     found = []
     for output in table.outputs:
@@ -63,7 +65,8 @@ class _Programs:
         of_class = np.where(y > 0, weights[y > 0].sum(), weights[y < 0].sum())
         self.slack_costs = (1 - lam) * weights / of_class
         signed = y[:, None] * X
-        self.matrix = sparse.csc_array(np.hstack([-signed, signed, -y[:, None], -np.eye(n)]))
+        parts = [-signed, signed, -y[:, None]]
+        self.matrix = sparse.hstack([*map(sparse.csc_array, parts), -sparse.eye_array(n)], "csc")
         self.bounds = np.tile([0.0, np.inf], (2 * self.d + 1 + n, 1))
         self.bounds[2 * self.d] = -np.inf, np.inf
 

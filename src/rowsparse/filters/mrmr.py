@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from ..inputs import check_feature_weights, say_fewer_than
+from ..inputs import check_feature_weights, check_memory, say_fewer_than
 from ..numerics import tables
 from ..numerics.threads import one_blas_thread
 from .base import Table, check_choice, check_how_many, check_table, favour, logger
@@ -124,6 +124,8 @@ def _information(table: Table, n_bins, k: int) -> tuple[np.ndarray, Redundancy]:
     n, d = table.shape
     outputs = as_labels(table, n_bins)
     n_codings = len(outputs) if n_bins == "mdlp" else 1
+    needed = float(tables.CODE().itemsize) * n_codings * d * n
+    check_memory(needed, table.X, "mrmr", "take criterion='fcq', which codes nothing")
     coded = np.empty((n_codings, d, n), dtype=tables.CODE)
     for columns, parts in coded_blocks(table, n_bins, outputs[:n_codings]):
         coded[:, columns] = parts

@@ -34,6 +34,8 @@ from .base import (
 
 RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
 FEW_VALUES = 10  # at most so many distinct values, on average three times each: discrete
+DIFFERENCES = 2e9  # per second: 2,000 x 2,000, dense, took 3.9 s of CPU time
+WORTH_SAYING = 60.0  # seconds
 BLOCK_WIDTH = 512  # columns: eight rows of them, which pass together, fit the cache
 
 Pairs = tuple[np.ndarray, np.ndarray]  # neighbours of every row of a chunk, and what each counts
@@ -106,6 +108,10 @@ def relieff(
     size = max(16, BLOCK_BYTES // (8 * n))  # distances of so many rows are held, per thread
     chunks = [rows[start : start + size] for start in range(0, rows.size, size)]
     logger.info("relieff: %d rows in %d chunks", rows.size, len(chunks))
+    seconds = rows.size * n * d / DIFFERENCES
+    if seconds > WORTH_SAYING:
+        few = int(rows.size * WORTH_SAYING / seconds) + 1
+        logger.warning("relieff may take %.0f s; n_samples=%d would take a minute", seconds, few)
     with one_blas_thread():  # chunks are what runs in parallel
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(worker)(c) for c in chunks)
     return worker.scores(np.sum(parts, axis=0), table.weights[rows].sum())

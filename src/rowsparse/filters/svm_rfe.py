@@ -14,10 +14,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..inputs import check_feature_weights, check_number, is_integer, say_fewer_than
-from ..numerics.svm.solve import MOVES, Machine
+from ..inputs import check_feature_weights, check_memory, check_number, is_integer, say_fewer_than
+from ..numerics.svm.machine import Machine
+from ..numerics.svm.solve import MOVES
 from ..numerics.threads import one_blas_thread
-from .base import Output, Table, check_how_many, check_table, favour, logger
+from .base import FIRST_FEWER, Output, Table, check_how_many, check_table, favour, logger
 
 
 def svm_rfe(
@@ -96,7 +97,10 @@ class _Machine:
         self.table = table
         self.C = C
         self.design = table.standardized()
-        self.by_samples = sparse.issparse(table.X) or table.shape[1] > table.shape[0]
+        n, d = table.shape
+        self.by_samples = sparse.issparse(table.X) or d > n
+        needed = 8.0 * n * (2 * n if self.by_samples else d)  # libsvm copies what it is given
+        check_memory(needed, table.X, "svm_rfe", FIRST_FEWER)
         self.overlapping: set[int] = set()  # outputs that take libsvm more than MOVES
 
     def squared_weights(self, columns: np.ndarray) -> np.ndarray:

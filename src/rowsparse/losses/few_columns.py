@@ -257,7 +257,11 @@ class StackedFits:
         diagonal += 1e-13 * diagonal.max(axis=1, keepdims=True)  # collinear columns share
         if self.ridges is not None:
             diagonal += len(self.Y) * self.ridges
-        B = np.linalg.solve(G, weighted.transpose(0, 2, 1) @ self.Y)
+        wanted = weighted.transpose(0, 2, 1) @ self.Y
+        try:
+            B = np.linalg.solve(G, wanted)
+        except np.linalg.LinAlgError:  # weights may leave a column nothing
+            B = np.linalg.pinv(G, hermitian=True) @ wanted
         if self.ridges is not None:
             self._cost = np.einsum("tj,tjk,tjk->t", self.ridges, B, B) / 2
         E = np.matmul(self.A, B, out=self._E)

@@ -115,8 +115,10 @@ class ResidualLoss(Loss):
             return -linear - float(shares @ sizes**q) / q
 
     def _dual_sizes(self, Theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``|theta_i| n/s_i`` and the shares ``s_i/n`` of the samples that count: at the optimum the
-        sizes are powers of residuals, in whose range nothing over- or underflows."""
+        """``|theta_i| n/s_i`` and the shares ``s_i/n`` of the samples that count.
+
+        At the optimum the sizes are powers of residuals: their own powers stay within range.
+        """
         shares = self.weights(len(Theta)) / len(Theta)
         used = shares > 0
         return row_norms(Theta[used]) / shares[used], shares[used]

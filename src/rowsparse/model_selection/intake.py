@@ -117,7 +117,8 @@ class Metadata:
             check_consistent_length(groups, np.zeros(n))
         if not get_config()["enable_metadata_routing"]:
             return cls(weight, weight, weight, groups)
-        given = {"sample_weight": weight, "groups": groups}
+        splits = "cv" in owner.get_params(deep=False)  # else groups are the owner's own
+        given = {"sample_weight": weight, "groups": groups if splits else None}
         given = {name: value for name, value in given.items() if value is not None}
         routed = process_routing(owner, "fit", **given)
         return cls(

@@ -251,11 +251,11 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         return correlated_groups(self.stability_, X, correlation, least)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Sample weights go to the selector: see scikit-learn's guide to metadata routing."""
+        """Sample weights go to the selector, groups stay here: see scikit-learn's guide to
+        metadata routing."""
         to_fit = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=type(self).__name__).add(
-            selector=self.selector, method_mapping=to_fit
-        )
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(selector=self.selector, method_mapping=to_fit)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,12 @@ import numpy as np
 
 from .compiling import REORDERED, LazyKernel
 
-IMPROVES = 1e-9  # relative decrease of a value that counts: far above rounding, far below any use
+# Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
+# many changes in place, and far below any gain that a user could tell.
+IMPROVES = 1e-9
+# Of a column's square: what is left of one that may enter. Products of columns that depend on
+# others lose more digits than a fit.
+DEPENDENT = 1e-8
 ROUNDING = 1e-14  # of |Y|**2 in a value
 MOST_SWAPS = 1000  # in a row: rounding may let equal columns swap for ever
 # Visits of a member and a column in one call, some seconds: callers look at the clock in between.
@@ -36,13 +41,27 @@ class State(NamedTuple):
     squares: np.ndarray  # |c_j|**2
 
 
+class Products(NamedTuple):
+    """What the columns have with one another and with Y.
+
+    Few changes need few products: they are made from the columns as members enter. Many changes, or
+    columns longer than there are of them, are faster with G = X'X.
+    """
+
+    columns: np.ndarray  # one in each row, or nothing
+    G: np.ndarray  # or nothing; it may have room for more columns
+    B: np.ndarray  # outputs by columns
+    squares: np.ndarray  # zero for those that stay out
+    total: float  # |Y|**2
+
+
 class Task(NamedTuple):
     """What the loops read."""
 
-    X: np.ndarray  # the columns, one in each row
-    G: np.ndarray  # empty: a product is made when it is needed
+    columns: np.ndarray
+    G: np.ndarray
     B: np.ndarray
-    least: np.ndarray
+    least: np.ndarray  # of the D of a column that may enter
     ridge: float
     total: float
     most: int  # swaps
@@ -63,25 +82,24 @@ class Kicks(NamedTuple):
         return cls(leaving, rng.integers(n_ranks, size=(n_kicks, k)))
 
 
+NOTHING = np.zeros((0, 0))
+NO_KICKS = Kicks(NOTHING, np.zeros((0, 0), dtype=int))
+
+
 def exchanged(
-    X: np.ndarray,
-    G: np.ndarray,
-    B: np.ndarray,
-    squares: np.ndarray,
-    least: np.ndarray,
+    products: Products,
     members: np.ndarray,
     ranks: np.ndarray,
-    kicks: Kicks,
-    ridge: float,
-    total: float,
+    kicks: Kicks = NO_KICKS,
+    ridge: float = 0.0,
 ) -> np.ndarray:
     """``len(ranks)`` members from which no swap gains, in no order: the best that kicks lead to.
 
-    The columns are the rows of X, or G holds their products (and room for more). A ridge is added
-    to their squares, and columns enter whose D is above ``least``. Of too many members the weakest
-    leave; the i-th place is filled, if it is empty, with the column of the ``ranks[i]``-th largest
-    gain (0: the largest). ``total`` is ``|Y|**2``.
+    Of too many members the weakest leave; the i-th place is filled, if it is empty, with the column
+    of the ``ranks[i]``-th largest gain (0: the largest). A ridge is added to the squares.
     """
+    B = products.B
+    squares = products.squares
     room = max(len(ranks), len(members)) + 1
     state = State(
         np.zeros(room, np.int64),
@@ -90,8 +108,15 @@ def exchanged(
         squares + ridge,
         np.einsum("ij,ij->j", B, B),
     )
-    most = min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1)))
-    task = Task(X, G, B, least, float(ridge), float(total), most)
+    task = Task(
+        products.columns,
+        products.G,
+        B,
+        np.where(squares > 0, DEPENDENT * squares, np.inf),
+        float(ridge),
+        float(products.total),
+        min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1))),
+    )
     return _SEARCH(task, state, members, ranks, kicks)
 
 
@@ -193,7 +218,7 @@ def _entering(task, state, rank):
 def _enter(task, state, m, j):
     room = len(state.S)
     d = state.D[j]
-    own_products = task.G[j] if len(task.G) else np.dot(task.X, task.X[j])
+    own_products = task.G[j] if len(task.G) else np.dot(task.columns, task.columns[j])
     row = state.outer[m]
     for a in range(len(row)):
         row[a] = own_products[a]

@@ -43,7 +43,7 @@ def row_norms(W: np.ndarray) -> np.ndarray:
 def nonzero_rows(W: np.ndarray) -> np.ndarray:
     """Which rows of W have a nonzero entry."""
     if len(W) < 1000:
-        return W.any(axis=1)
+        return np.asarray(W.any(axis=1))
     mask = W[:, 0] != 0  # many short rows: column by column is twice as fast
     for k in range(1, W.shape[1]):
         mask |= W[:, k] != 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs, spotrf, spotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dsysv, dtrtrs, spotrf, spotrs
 
 from .threads import blas_threads_for
 
@@ -72,11 +72,25 @@ def lifted_cholesky(
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Solve with a positive semidefinite A; where Cholesky breaks down, the shortest solution."""
-    try:
-        return cholesky_solver(A.copy())(B)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(A, B, rcond=1e-13)[0]
+    """Solve with a positive semidefinite A, which is overwritten; where Cholesky breaks down, by a
+    pivoted method, and where A is singular, in least squares."""
+    if not B.size:
+        return B.copy()
+    diagonal = A.diagonal().copy()
+    L, failed = dpotrf(
+        A.T if A.flags.c_contiguous else A, lower=True, clean=False, overwrite_a=True
+    )
+    if not failed:
+        return dpotrs(L, B, lower=True)[0]
+    # the upper triangle still holds A: large systems are never copied before they fail
+    np.fill_diagonal(L, diagonal)
+    solution, failed = dsysv(L, B, lower=False)[2:]
+    if not failed and np.isfinite(solution).all():
+        return solution
+    A = np.triu(L) + np.triu(L, 1).T
+    if not (np.isfinite(A).all() and np.isfinite(B).all()):
+        return np.full_like(B, np.nan)  # the caller says what was not finite
+    return np.linalg.lstsq(A, B, rcond=None)[0]
 
 
 class Columns(Protocol):

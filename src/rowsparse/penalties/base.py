@@ -35,6 +35,7 @@ class LocalModel(Protocol):
     curvatures: np.ndarray
     metric: np.ndarray
     support: np.ndarray  # the rows in focus
+    stuck: bool  # rounds of sweeps and steps have not settled it
     rounding: float  # of what ``along`` returns
 
     def copy(self) -> Self:

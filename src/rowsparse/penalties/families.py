@@ -191,6 +191,14 @@ class L2p(PowerPenalty, RowNormPenalty):
     def reweighting_refusal(self) -> str | None:
         return None if self.p > 0 else "reweighting needs p > 0, got p = 0"
 
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+        if model.stuck and self.convex and model.W.shape[1] == 1:
+            # A norm of one number is its magnitude: then the structure is followed to its end. From
+            # the first round on this made ALLAML /100 twice as slow, .19 s against .08 s of CPU.
+            newton_on_levels(model, self, tol)
+        else:
+            newton_on_norms(model, self, tol, finishing)
+
     def envelope(self, ridge: float) -> Penalty | None:
         ordinary = self.factors is None or np.isin(self.factors, (0.0, 1.0, np.inf)).all()
         if self.convex or not (ordinary and ridge > 0 and self.alpha > 0):

@@ -20,6 +20,8 @@ from .base import MARGIN
 
 # Of the sum of all multipliers: what is left of a product with a free column may be rounding.
 ORTHOGONAL = 1e-9
+# Of a column: errors that a coefficient undoes, over what it costs. The costs leave no digits then.
+OUT_OF_REACH = 1e10
 
 
 @dataclass(frozen=True, eq=False)

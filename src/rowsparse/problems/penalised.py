@@ -194,7 +194,7 @@ class PenalisedProblem(ByValue):
         if self.loss.quadratic:
             L = self.sample_curvatures
         else:
-            L = self._clean_curvatures(self.design.squares(h) / len(h))
+            L = self.design.squares(h) / len(h)
         return np.where(L > 0, L + self.ridges, L) if self.ridge else L
 
     def metric_weights(self, h: np.ndarray) -> np.ndarray:
@@ -216,13 +216,7 @@ class PenalisedProblem(ByValue):
     def sample_curvatures(self) -> np.ndarray:
         """The curvatures under the plain sample weights."""
         s = self.loss.weights(len(self.Y))
-        return self._clean_curvatures(self.design.squares(s) / len(s))
-
-    @staticmethod
-    def _clean_curvatures(L: np.ndarray) -> np.ndarray:
-        # what rounding leaves of a constant column is no curvature
-        tiny = np.isfinite(L) & (L <= 1e-20 * L.max(initial=0.0))
-        return np.where(tiny, 0.0, L)
+        return self.design.squares(s) / len(s)
 
     @cached_property
     def null_point(self) -> np.ndarray:

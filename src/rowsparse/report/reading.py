@@ -131,7 +131,8 @@ class Parts:
         self.stability = stability_facts(stability, names, selector, X)
         stable = stability.support.size
         share = f"{stability.threshold:.0%} of {len(stability.selections)} half-samples"
-        self.answers.append(f"{count(stable, 'column')} were chosen on at least {share}.")
+        verb = "was" if stable == 1 else "were"
+        self.answers.append(f"{count(stable, 'column')} {verb} chosen on at least {share}.")
         self.figures.append(
             (f"{stable:,}", f"stable, at most {number(stability.pfer)} false expected")
         )
@@ -197,7 +198,7 @@ class Parts:
 
     def _title(self) -> str:
         subject = "" if self.table is None else self.table.name
-        return f"Selected features: {subject}" if subject else "Selected features"
+        return f"Feature selection: {subject}" if subject else "Feature selection"
 
     def _path_facts(self) -> PathFacts | None:
         if self.path is None or not self.path.solutions:

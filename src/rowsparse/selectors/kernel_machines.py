@@ -20,6 +20,7 @@ from ..inputs import (
     check_count,
     check_integer,
     check_k,
+    check_memory,
     check_name,
     check_number,
     check_parameters,
@@ -37,7 +38,7 @@ from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from .base import decided, say_how_it_ended, solver_for
 from .data import validated
-from .kernels import KERNELS, Kernel, KernelColumns, kernel_width
+from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
 from .margin import as_labels, at_most_usable, check_labels, majority, solved
 
 
@@ -166,7 +167,9 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         Equal points are one candidate: together they can do no more than one of them, and a point
         that is there twice differs in nothing from one of weight two.
         """
-        points = _first_of_equals(X)
+        points = first_of_equals(X)
+        needed = 8.0 * X.shape[0] * points.size
+        check_memory(needed, X, type(self).__name__, "fit it to fewer samples")
         if self.kernel != "precomputed":
             return KernelColumns(self._kernel(), X, X[points], weights), points
         columns = Subset(as_design(X), rows[points])
@@ -332,22 +335,3 @@ def whitening(K: np.ndarray) -> np.ndarray:
         )
     usable = values > 1e-10 * largest
     return vectors[:, usable] / np.sqrt(values[usable])
-
-
-def _first_of_equals(X: Any) -> np.ndarray:
-    """Indices of the first of all equal rows, in increasing order."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
-            X = X.copy()
-            X.sum_duplicates()
-        keys = [
-            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
-            for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        ]
-    else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
-    first: dict[bytes, int] = {}
-    for i, key in enumerate(keys):
-        first.setdefault(key, i)
-    return np.array(list(first.values()))

@@ -131,3 +131,22 @@ class KernelColumns(Design):
         for start in range(0, self.shape[1], size):
             part = np.arange(start, min(start + size, self.shape[1]))
             yield part, self.kernel(self.X, self.points[part])
+
+
+def first_of_equals(X: Any) -> np.ndarray:
+    """Indices of the first of all equal rows, in increasing order."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
+            X = X.copy()
+            X.sum_duplicates()
+        keys = [
+            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
+            for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        ]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
+    first: dict[bytes, int] = {}
+    for i, key in enumerate(keys):
+        first.setdefault(key, i)
+    return np.array(list(first.values()))

@@ -17,6 +17,7 @@ from ..inputs import (
     check_count,
     check_integer,
     check_k,
+    check_memory,
     check_name,
     check_number,
     check_positive,
@@ -86,6 +87,7 @@ class MarginClassifier(ClassifierMixin, JointSelector):
             k = check_k(self.n_features_to_select, data.factors)
             reason = "the other columns of X are constant or excluded"
             k = at_most_usable(k, data.factors, "features", reason)
+        self._check_memory(data)
         problem = self._margin_problem(data)
         sizes = problem.sizes_of_columns[np.isfinite(data.factors)]
         check_range(sizes, data.design.dtype, "columns", "use standardize=True")
@@ -97,6 +99,15 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         if not self.scores_.any():
             self.intercept_ = self.intercept_ + majority(data.target, problem.weights)
             warnings.warn(self._nothing_left(), UserWarning, stacklevel=3)
+
+    def _check_memory(self, data: Data) -> None:
+        """A dense copy of the columns or the products of all samples; or a linear program, which
+        holds every entry of X several times."""
+        n = len(data.target.Y)
+        m = int(np.count_nonzero(np.isfinite(data.factors)))
+        needed = 60.0 * n * m if np.isinf(self.norm) else 8.0 * n * min(n, m)
+        instead = "keep fewer columns first, by ScoreSelector('f', k)"
+        check_memory(needed, data.X, type(self).__name__, instead)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

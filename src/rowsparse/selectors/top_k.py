@@ -73,8 +73,7 @@ class TopKSelector(JointSelector):
     standardize : bool
         Scale columns to unit variance first; without a ridge this changes ``scores_`` only.
     n_init : int >= 0
-        Number of ridges under which the convex relaxation is rounded to a start, beside greedy
-        forward selection, and of the rounds of exchanges after them (ALM: of random points). With
+        Number of rounds of exchanges after greedy forward selection (ALM: of random points). With
         0 and ``polish=False`` only forward selection is done.
     polish : bool
         Swap rows until no swap lowers the objective, and (if ``n_init`` > 0) try exchanges of

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ...problems.base import MARGIN
-from ...problems.margin import Certificate, MarginProblem
+from ...problems.margin import OUT_OF_REACH, Certificate, MarginProblem
 from ..base import Deadline, OutOfTime, Solver, State
 
 LARGEST_COST = 1e12  # of the smallest: beyond that no digit of the objective depends on it
@@ -203,8 +203,9 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     X = problem.design.take(usable) / sizes
     m = usable.size
     c = problem.Y.shape[1]
-    free = problem.free[usable]
-    inverse = np.where(free, 0.0, sizes / np.where(free, 1.0, problem.factors[usable]))
+    f = np.maximum(problem.factors[usable], 1e-300)
+    free = problem.C * sizes / f > OUT_OF_REACH
+    inverse = np.where(free, 0.0, sizes / f)
     unit = 1 / (inverse.max(initial=0.0) or 1.0)  # of the bounds t, for columns of any scale
     inverse *= unit
     size = m + 1 + len(X)  # variables of an output

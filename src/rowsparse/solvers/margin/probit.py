@@ -39,7 +39,7 @@ class ProbitEM(Reweighted):
         of_em = _value(alive, scales, em)
         of_newton = _value(alive, scales, newton)
         if not np.isfinite(min(of_em, of_newton)):  # systems beyond rounding: no step is any good
-            return replace(last, gap=np.inf)
+            return replace(last, gap=1.0)
         return newton if of_newton < of_em else em
 
 

@@ -13,7 +13,7 @@ objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ import numpy as np
 from ...designs.wrappers import Restriction
 from ...numerics.cached import cached_property
 from ...numerics.rows import row_norms
-from ...numerics.svm.solve import independent_columns
+from ...numerics.svm.machine import independent_columns
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
@@ -40,21 +40,27 @@ BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of 
 
 @dataclass(frozen=True)
 class Alive:
-    """The features that may still be used, with their columns, dense as soon as they are few."""
+    """The features that may still be used, with their columns, dense as soon as they are few; and
+    until when steps may look for more."""
 
     problem: MarginProblem
     columns: Restriction
+    deadline: Deadline
+    bases: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: MarginProblem, index: np.ndarray) -> Alive:
+    def of(
+        cls, problem: MarginProblem, index: np.ndarray, time_limit: float | None = None
+    ) -> Alive:
         """The named features."""
         n = len(problem.Y)
         few = max(n, BLOCK_BYTES // (8 * n))
-        return cls(problem, Restriction.of(problem.design, index, few))
+        columns = Restriction.of(problem.design, index, few)
+        return cls(problem, columns, Deadline(time_limit))
 
     def keep(self, mask: np.ndarray) -> Alive:
         """Only those of the mask; a dense block shrinks with them."""
-        return self if mask.all() else Alive(self.problem, self.columns.keep(mask))
+        return self if mask.all() else replace(self, columns=self.columns.keep(mask), bases={})
 
     @property
     def index(self) -> np.ndarray:
@@ -71,10 +77,17 @@ class Alive:
         """Which of them are not penalised."""
         return self.penalty.free(self.index.size)
 
-    @cached_property
-    def free_basis(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the bias and the columns without penalty, see ``independent_columns``."""
-        return independent_columns(self.columns.X.take(np.flatnonzero(self.free)))
+    def free_basis(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
+        which most often are those without penalty."""
+        if not free.any():
+            return np.ones((len(self.problem.Y), 1)), np.eye(1)
+        key = free.tobytes()
+        if key not in self.bases:
+            self.bases.clear()
+            columns = self.columns.X.take(np.flatnonzero(free))
+            self.bases[key] = independent_columns(columns)
+        return self.bases[key]
 
     @property
     def null(self) -> Image:
@@ -185,12 +198,12 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         usable = np.flatnonzero(np.isfinite(problem.factors))
         given = usable[row_norms(W[usable]) > 0]
         if given.size > np.count_nonzero(problem.free):
-            alive = Alive.of(problem, given)
+            alive = Alive.of(problem, given, self.time_limit)
             if not problem.free.any():
                 return self._settled(self._state(alive, W[given], W[-1]))
             image = self.image_of(alive, alive.penalty.scales(W[given]), Image(W[given], W[-1]))
             return self._moved(alive, W[given], image)
-        return self._from_plain_machine(Alive.of(problem, usable))
+        return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
         """For p < 1 by some steps at p = 1 and half way.
@@ -198,7 +211,6 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Without them the many small coefficients of the plain machine on wide data get such large
         weights that all of them vanish together, although few of them would do.
         """
-        deadline = Deadline(self.time_limit)
         scales = alive.penalty.equal_scales
         image = self.image_of(alive, scales, alive.null)
         if self.keep is not None and alive.index.size <= self.keep:  # nothing has to go
@@ -207,7 +219,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         # what k rows are left decides there; else the point itself keeps the digits of its way
         solver = self if self.keep is None else self.roughly()
         for norm in _norms_on_the_way(alive.penalty.norm):
-            if self._too_few(alive.survivors(image.rows)) or deadline.passed():
+            if self._too_few(alive.survivors(image.rows)) or alive.deadline.passed():
                 break
             alive, rows = alive.without_dropped(image.rows)
             if not alive.index.size:
@@ -261,30 +273,32 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
         change = alive.change(rows, image.rows)
-        settled = change <= self._enough(problem, frozen)
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
         evaluation = Certificate(objective, dual=image.dual)
+        settled = bool(change <= self._enough(problem, frozen))
+        proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
         trusted = image.gap <= TRUSTED
-        done = trusted
-        if settled and frozen is None and self.keep is None:
-            gap = problem.duality_gap(W, evaluation)
-            wanted = GAP_PER_TOL * self.tol * max(objective, problem.negligible)
-            done = trusted and (gap is None or gap <= wanted)
-            trusted = trusted and change > NOTHING_MOVES * self.tol
+        hopeless = not trusted or change <= NOTHING_MOVES * self.tol
         return ReweightedState(
             W,
             objective,
             change,
-            converged=settled and done,
-            stalled=settled and not trusted,
+            converged=proved and trusted,
+            stalled=settled and hopeless and bool(np.isfinite(image.gap)),
             evaluation=evaluation,
             alive=alive,
             rows=rows,
             image=image,
             frozen=frozen,
         )
+
+    def _proved(self, problem: MarginProblem, W: np.ndarray, evaluation: Certificate) -> bool:
+        """Whether the gap is small enough too, where there is one; on the way to k rows none is."""
+        gap = None if self.keep is not None else problem.duality_gap(W, evaluation)
+        wanted = GAP_PER_TOL * self.tol * max(evaluation.objective, problem.negligible)
+        return gap is None or gap <= wanted
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
@@ -311,18 +325,16 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         if alive.columns.block is None or not alive.penalty.joint:
             return state
         seen: dict[tuple[float, bytes], int] = {}
-        first = [
-            seen.setdefault((factor, sha1((column + 0.0).tobytes()).digest()), j)
-            for j, (factor, column) in enumerate(
-                zip(alive.penalty.factors, alive.columns.block.T, strict=True)
-            )
-        ]
-        if len(seen) == alive.index.size:
+        first = np.arange(alive.index.size)
+        for j in np.flatnonzero(~alive.free):  # a free column stays in, whatever it does
+            digest = sha1((alive.columns.block[:, j] + 0.0).tobytes()).digest()
+            first[j] = seen.setdefault((alive.penalty.factors[j], digest), int(j))
+        mask = np.zeros(first.size, dtype=bool)
+        mask[first] = True
+        if mask.all():
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
-        mask = np.zeros(len(rows), dtype=bool)
-        mask[first] = True
         return self._state(alive.keep(mask), rows[mask], state.W[-1])
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...numerics.svm.solve import SMALL, Machine, solve_machine, way_for
-from ...problems.margin import MarginProblem
+from ...numerics.svm.machine import Machine
+from ...numerics.svm.solve import SMALL, solve_machine, way_for
+from ...problems.margin import OUT_OF_REACH, MarginProblem
 from ...results import Solution, Status
 from ..base import Deadline, logger, run
 from .feature_exchange import exchanged, worth_exchanging
@@ -51,27 +52,31 @@ class ReweightedSVM(Reweighted):
         return super().start(problem, W)
 
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
-        problem = alive.problem
-        F, to_rows = alive.free_basis
-        image = alive.null
-        dual = np.zeros(problem.Y.shape)
+        Y = alive.problem.Y
+        dual = np.zeros(Y.shape)
+        intercept = np.zeros(Y.shape[1])
+        of_free = []  # per output: which rows are free or as good as free, and what they are
         gap = 0.0
-        for k, y in enumerate(problem.Y.T):
+        for k, y in enumerate(Y.T):
+            if alive.deadline.passed():
+                return replace(last, dual=None, gap=np.inf)
             if k == 0 or scales.shape[1] > 1:  # else one matrix for all outputs
-                way, first = self._machine(alive, scales[:, k], F)
-            machine = replace(first, y=y)
+                free, scale = _without_out_of_reach(alive, scales[:, k])
+                F, to_rows = alive.free_basis(free)
+                way, machine = self._machine(alive, scale, F)
             near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
             guess = None
             if near is not None and way == "features":
                 guess = alive.matmul(last.rows[:, [k]])[:, 0]
-            found = solve_machine(machine, way, near, self.exact, guess)
-            gap = max(gap, found.gap)
+            found = solve_machine(replace(machine, y=y), way, near, self.exact, guess)
             dual[:, k] = y * found.a
-            bias_and_free = to_rows @ found.v
-            image.intercept[k] = bias_and_free[0]
-            image.rows[alive.free, k] = bias_and_free[1:]
-        image.rows[:] += scales**2 * alive.rmatmul(dual)
-        return replace(image, dual=2 * dual, gap=gap)
+            intercept[k], *rows = to_rows @ found.v
+            of_free.append((free, rows))
+            gap = max(gap, found.gap)
+        rows = scales**2 * alive.rmatmul(dual)
+        for k, (free, of_k) in enumerate(of_free):
+            rows[free, k] = of_k
+        return Image(rows, intercept, 2 * dual, gap)
 
     def _machine(self, alive: Alive, scale: np.ndarray, F: np.ndarray) -> tuple[str, Machine]:
         """The way to solve a machine with these scales, and all of it but y."""
@@ -80,14 +85,21 @@ class ReweightedSVM(Reweighted):
         way = self.through if self.through != "auto" else way_for(n, used.size, F.shape[1])
         gram = cache(lambda: self._gram(alive, scale))
         costs = alive.problem.C / 2 * alive.problem.weights
-        if way != "features" and n <= used.size:
-            return way, Machine(gram(), True, F, np.ones(n), costs)
-        block = alive.columns.block
-        if block is None:
-            block = alive.columns.X.take(used)
-        elif used.size < alive.index.size:
-            block = block[:, used]
-        return way, Machine(block, False, F, np.ones(n), costs, scale[used], gram)
+        y = np.ones(n)
+
+        def by_columns() -> Machine:
+            block = alive.columns.block
+            if block is None:
+                block = alive.columns.X.take(used)
+            elif used.size < alive.index.size:
+                block = block[:, used]
+            return Machine(block, False, F, y, costs, scale[used], gram)
+
+        if way == "features" or n > max(SMALL, used.size):
+            return way, by_columns()
+        return way, Machine(
+            gram(), True, F, y, costs, by_columns=by_columns if used.size < n else None
+        )
 
     def _gram(self, alive: Alive, scale: np.ndarray) -> np.ndarray:
         """Of the samples, n x n: in single precision, in half the time, where nothing has to be
@@ -100,6 +112,19 @@ class ReweightedSVM(Reweighted):
             return scaled @ scaled.T
         single = scaled.astype(np.float32)
         return (single @ single.T).astype(float)
+
+
+def _without_out_of_reach(alive: Alive, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that are free, or as good as free, and the scales of the others.
+
+    A column that counts for far more than its coefficient costs, such as one in tiny units, would
+    leave no digits to the others: its penalty is left out, which is nothing beside any error.
+    """
+    parts = scale * alive.problem.sizes_of_columns[alive.index]
+    far = parts > np.sqrt(OUT_OF_REACH / alive.problem.C)
+    if not far.any():
+        return alive.free, scale
+    return alive.free | far, np.where(far, 0.0, scale)
 
 
 def solve_margin(
@@ -124,9 +149,7 @@ def solve_margin(
     return replace(solution, W=W, objective=objective, gap=None), C
 
 
-def _searched(
-    problem: MarginProblem, solver: Reweighted, thorough: bool
-) -> tuple[Solution, float]:
+def _searched(problem: MarginProblem, solver: Reweighted, thorough: bool) -> tuple[Solution, float]:
     deadline = Deadline(solver.time_limit)
     exchanges = thorough and solver.loss == "hinge"
     if solver.keep and exchanges and worth_exchanging(problem, solver.keep):

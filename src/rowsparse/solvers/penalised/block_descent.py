@@ -32,6 +32,9 @@ from ..base import OutOfTime, Solver, State, never
 from .model import GramModel
 from .working_set import WorkingSet
 
+ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
+IDLE = 1e-10  # of the objective: a step that gains less has done nothing but take its time
+STUCK = 10  # rounds: most descents need fewer
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
 STAGE_DONE = 1e-4  # the violation under a smoothing at which it is lowered
 SWEEPS = 3  # over all rows, before those over the nonzero ones
@@ -124,7 +127,7 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
             E = new.evaluation.residual
             return self._assessed(problem, W, smoothing, working_set, E)
         same_rows = working_set.rows.size == state.working_set.rows.size
-        no_lower = new.objective >= state.objective * (1 - 1e-15)
+        no_lower = new.objective >= state.objective * (1 - IDLE)
         if same_rows and no_lower and new.criterion > 0.5 * state.criterion and not new.converged:
             new.n_idle = state.n_idle + 1
             new.stalled = new.n_idle > 2
@@ -243,8 +246,9 @@ def descend(
     everything = np.arange(len(model.W))
     reached = np.inf
     with one_blas_thread():
-        for _ in range(200):
+        for i in range(ROUNDS):
             before = reached
+            model.stuck = i >= STUCK
             first = model.sweep(penalty, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
             n_sweeps = _affordable_sweeps(model, penalty, support.size)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...designs.wrappers import Restriction
 from ...losses.residual import SMOOTHING_FLOOR
+from ...numerics.memory import beyond_memory
 from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.systems import normal_equations, ridge, ridge_by_features
 from ...numerics.threads import blas_threads_for
@@ -50,7 +51,9 @@ class IRLS(Solver[PenalisedProblem, _State]):
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)
 
     def refusal(self, problem: PenalisedProblem) -> str | None:
-        reason = problem.penalty.reweighting_refusal
+        # the system of the smaller side, and its factor
+        system = 2 * 8.0 * min(problem.design.shape) ** 2
+        reason = problem.penalty.reweighting_refusal or beyond_memory(system)
         return None if reason is None else f"{reason}; use BlockDescent."
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
@@ -82,10 +85,11 @@ class IRLS(Solver[PenalisedProblem, _State]):
         shrunk = _without_negligible(problem, state)
         new = self._minimise_majorizer(problem, state, shrunk)
         reached = self._smoothed_objective(problem, new, state)
-        if reached > state.objective and shrunk is not state:  # some of them mattered
+        # (NaN is not lower either: a system beyond the range of floats)
+        if not reached <= state.objective and shrunk is not state:  # some of them mattered
             new = self._minimise_majorizer(problem, state, state)
             reached = self._smoothed_objective(problem, new, state)
-        if reached > state.objective * (1 + 1e-11):  # the system is beyond this precision
+        if not reached <= state.objective * (1 + 1e-11):  # the system is beyond this precision
             new = replace(state, stalled=True)
             reached = state.objective
         new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)

@@ -26,6 +26,7 @@ LARGEST_RADIAL = 500
 class GramModel(LocalModel):
     """Squared loss and ridge through the Gram matrix G of the working set; Q = gradient at W."""
 
+    stuck = False
     rounding = 0.0  # ``along`` computes the difference itself
 
     def __init__(self, G: np.ndarray, W: np.ndarray, Q: np.ndarray):
@@ -116,6 +117,8 @@ class SampleModel(LocalModel):
     Samples are weighted by the quadratic that lies above the loss at E; ``metric_weights`` turns
     these weights into those of the certificate. The ridge belongs to the model.
     """
+
+    stuck = False
 
     def __init__(
         self,

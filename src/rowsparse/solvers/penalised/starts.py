@@ -31,6 +31,10 @@ from .proximal_gradient import ProximalGradient
 from .working_set import WorkingSet
 
 ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
+# Starts that solve systems of the smaller of samples and features: beyond this size, minutes and
+# gigabytes each.
+OF_A_SYSTEM = ("irls", "ridge")
+LARGEST_SYSTEM = 10_000
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
 
 AnySolver = Solver[Any, Any]
@@ -94,7 +98,10 @@ def _named_starts(problem: PenalisedProblem, init: str) -> tuple[str, ...]:
     if init not in (*known, "best"):
         names = ", ".join(map(repr, known))
         raise ValueError(f"Expected init to be {names}, 'best' or an array, got {init!r}.")
-    return known if init == "best" else (init,)
+    if init != "best":
+        return (init,)
+    large = min(problem.design.shape) > LARGEST_SYSTEM
+    return tuple(name for name in known if not (large and name in OF_A_SYSTEM))
 
 
 def _objective(reached: Reached) -> float:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...numerics.memory import beyond_memory
 from ...numerics.rows import largest, nonzero_rows
 from ...numerics.threads import blas_threads_for
 from ...penalties.base import LocalModel
 from ...problems.penalised import Evaluation, PenalisedProblem
 from .model import GramModel, SampleModel
 
+LARGEST_BLOCK = 1 << 25  # entries of the dense columns that join at once: 256 MiB
 SMALLEST_GROWTH = 10  # rows: a step costs a pass over X whether few rows or one join
 
 
@@ -38,6 +40,8 @@ class WorkingSet:
         scores = np.where(inside | needed, 0.0, evaluation.scores)
         wrong = int(np.count_nonzero(scores > tol / 2))
         room = self._room(problem, int(np.count_nonzero(support)))
+        if not problem.loss.quadratic:  # a dense block of columns, of which there are some copies
+            room = min(room, max(SMALLEST_GROWTH, LARGEST_BLOCK // len(problem.Y)))
         new = np.union1d(np.flatnonzero(needed), largest(scores, min(wrong, room)))
         return self._with(problem, new)
 
@@ -56,7 +60,15 @@ class WorkingSet:
         rows = np.concatenate([self.rows, new])
         # beyond twice the samples the block of columns is smaller than its Gram matrix
         most = max(2 * problem.design.shape[0], 1000)
-        if not problem.loss.quadratic or not 0 < rows.size <= most:
+        by_gram = problem.loss.quadratic and 0 < rows.size <= most
+        wide = rows.size if by_gram else len(problem.Y)
+        refusal = beyond_memory(8.0 * wide * rows.size)
+        if refusal is not None:
+            raise ValueError(
+                f"Expected a working set that fits into memory, got {rows.size} rows: {refusal}; "
+                "raise alpha, or ask for fewer features."
+            )
+        if not by_gram:
             return WorkingSet(rows)
         with blas_threads_for(2.0 * len(problem.Y) * len(new) * len(rows)):
             return WorkingSet(rows, self._gram_with(problem, new))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...numerics.systems import cholesky_solver
+from ...numerics.systems import lifted_cholesky
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, State
 from .columns import orthonormal, without
@@ -140,8 +140,8 @@ class _System:
             K = self.design.gram(everything, everything, np.ones(n)) - in_F @ in_F.T
             K[self.free] = 0.0
             K[:, self.free] = 0.0
-        K[np.diag_indices_from(K)] += 1.0
-        self.inverse = cholesky_solver(K)
+        # the columns may be so long that rounding of their products outweighs the 1
+        self.inverse = lifted_cholesky(K, 1.0)
 
     def solve(self, A: np.ndarray, XA: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W and X W."""

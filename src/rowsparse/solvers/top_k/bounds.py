@@ -15,7 +15,7 @@ import numpy as np
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows
-from .enumeration import PROVED, Bound, best_pair, best_single
+from .enumeration import PROVED, Bound, best_pair, best_single, best_single_robust
 
 __all__ = ["PROVED", "Bound", "bound", "leave_out"]
 
@@ -32,31 +32,33 @@ def bound(
     k: int,
     objective: float,
     out_of_time: OutOfTime = never,
-    max_nodes: int = MAX_NODES,
+    columns: Columns | None = None,
 ) -> Bound | None:
     """The best bound that is cheap for this problem; None where nothing but 0 is known."""
     n = len(problem.Y)
     d = int(np.sum(~closed_rows(problem)))
-    if k == 1 and problem.loss.r >= 1:
-        return best_single(problem, out_of_time)
-    if not problem.loss.quadratic:
-        return None
+    if problem.loss.r < 2:
+        robust = k == 1 and problem.loss.r >= 1
+        return best_single_robust(problem, out_of_time) if robust else None
+    columns = columns or Columns.of(problem)
+    if k == 1:
+        return best_single(columns, n)
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
-        return best_pair(problem, out_of_time)
+        return best_pair(columns, n, out_of_time)
     if k < d < n and n * d**2 <= ROOT_FLOPS:
-        return leave_out(problem, k, objective, out_of_time, max_nodes)
+        return leave_out(columns, n, k, objective, out_of_time)
     return None
 
 
 def leave_out(
-    problem: PenalisedProblem,
+    columns: Columns,
+    n: int,
     k: int,
     objective: float,
     out_of_time: OutOfTime,
     max_nodes: int = MAX_NODES,
 ) -> Bound | None:
     """Branch and bound from the fit on all columns, for at least as many samples as columns."""
-    columns = Columns.of(problem)
     rows = np.flatnonzero(columns.squares > 0)
     A = columns.block(rows)
     A /= np.sqrt(columns.squares[rows])
@@ -69,7 +71,7 @@ def leave_out(
     if not regular:  # inverses of such a matrix have too few digits to prove anything
         return None
     tree = _Tree(G, A.T @ columns.Y, columns.total, k)
-    per_value = 2 * len(problem.Y)
+    per_value = 2 * n
     wanted = per_value * objective * (1 - PROVED)
     nodes = max_nodes if rows.size <= BRANCH_UP_TO else 1
     reached, visited = tree.search(wanted, nodes, out_of_time)

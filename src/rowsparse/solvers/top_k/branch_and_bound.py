@@ -66,11 +66,6 @@ class Tree:
         """What is proved: no k columns have a lower value."""
         return min(self.heap[0].bound, self.value) if self.heap else self.value
 
-    @property
-    def open_columns(self) -> int:
-        """The columns that may still be in the best support, as far as the root says."""
-        return int(np.sum(~self.heap[0].choice.closed)) if self.heap else 0
-
     def root(self) -> None:
         """The relaxation of all columns, which screens them."""
         columns = self.columns
@@ -162,7 +157,7 @@ class Tree:
         return _Node(node.bound, node.number, columns, node.choice.take(kept), shares)
 
 
-def robust_bound(problem: PenalisedProblem, support: np.ndarray, objective: float) -> float:
+def robust_bound(problem: PenalisedProblem, support: np.ndarray, k: int, objective: float) -> float:
     """A bound for 1 <= r < 2: the relaxation on reweighted samples leads to a dual point.
 
     Each round weighs the samples by the majorizer at the last residual; the best bound is kept.
@@ -181,7 +176,7 @@ def robust_bound(problem: PenalisedProblem, support: np.ndarray, objective: floa
             near = first_shares(columns, support)
         closed = columns.squares <= 0
         choice = Choice(np.zeros(len(closed), bool), closed)
-        relaxation = Relaxation(columns, n * problem.ridge, len(support))
+        relaxation = Relaxation(columns, n * problem.ridge, k)
         # the target cannot be reached: shares are found to a hundredth of what is missing
         near = relaxation.solve(near.z, near.pulls, choice, n * objective, 0.01)
         assert near.residual is not None

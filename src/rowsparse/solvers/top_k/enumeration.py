@@ -35,19 +35,16 @@ class Bound:
 # -- one row --------------------------------------------------------------------------------------
 
 
-def best_single(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
-    """The best single row."""
-    if not problem.loss.quadratic:
-        return _best_single_robust(problem, out_of_time)
-    columns = Columns.of(problem)
+def best_single(columns: Columns, n: int) -> Bound:
+    """The best single row of n samples for squared loss."""
     squares = np.where(columns.squares > 0, columns.squares, np.inf)
     gains = np.einsum("ij,ij->i", columns.C, columns.C) / squares
     j = int(np.argmax(gains))
-    value = max(columns.total - float(gains[j]), 0.0) / (2 * len(problem.Y))
+    value = max(columns.total - float(gains[j]), 0.0) / (2 * n)
     return Bound(value, "all columns compared", np.array([j]))
 
 
-def _best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
+def best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
     """A race of all columns: those that cannot win any more drop out."""
     racing = np.flatnonzero(~closed_rows(problem))
     best = int(racing[0])
@@ -120,13 +117,12 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 # -- two rows -------------------------------------------------------------------------------------
 
 
-def best_pair(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound | None:
+def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
     """The best two rows for squared loss; None where time runs out.
 
     With unit columns of correlation rho, ``B = X'Y`` and g = |b|**2, a pair explains
     ``(g_i + g_j - 2 rho b_i'b_j) / (1 - rho**2)``.
     """
-    columns = Columns.of(problem)
     rows = np.flatnonzero(columns.squares > 0)
     lengths = np.sqrt(columns.squares[rows])
     B = columns.C[rows] / lengths[:, None]
@@ -154,5 +150,5 @@ def best_pair(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound | None
         if explained[j, i] > most:
             most = float(explained[j, i])
             best = rows[[start + i, start + j]]
-    value = max(columns.total - most, 0.0) / (2 * len(problem.Y))
+    value = max(columns.total - most, 0.0) / (2 * n)
     return Bound(value, "all pairs of columns compared", np.sort(best))

@@ -23,7 +23,7 @@ from ..penalised.block_descent import BlockDescent
 from .bounds import PROVED, Bound, bound
 from .branch_and_bound import Tree, robust_bound
 from .columns import Columns, closed_rows
-from .search import NO_ROWS, SupportSearch
+from .search import NO_ROWS, SquaredSearch, SupportSearch
 from .search_robust import search_for
 
 
@@ -99,17 +99,18 @@ class Job:
             self.polish(start)
         if not self.polishes:
             return
-        if self.search.k > 1 and not self.exact:
-            if self.n_init and self.solver.kicks != 0:
-                self.finish()
-                best = self.support, self.objective
-                found = self.search.kicked(best, self.n_init, self.solver.kicks, self.rng)
-                self._add("kicks", *found)
+        rounds = self.n_init if self.solver.kicks != 0 else 0
+        if rounds and self.search.k > 1 and not self.exact:
+            self.finish()
+            best = self.support, self.objective
+            found = self.search.kicked(best, rounds, self.solver.kicks, self.rng)
+            self._add("kicks", *found)
         self.prove()
 
     def polish(self, start: Start) -> None:
         """Polish what a start found, or only measure it; a path hands over its neighbours."""
-        if not self.polishes:
+        late = self.deadline.passed() and len(start.support) <= self.search.k
+        if not self.polishes or late:
             value = self.search.value(start.support)
             self._add(start.name, start.support, value, swap_optimal=False)
             return
@@ -127,10 +128,14 @@ class Job:
 
     def prove(self) -> None:
         """A lower bound, where one is cheap; enumeration may also find something better."""
+        if self.deadline.passed():
+            return
         ridge = self.problem.ridge
         found = None
         if self.problem.loss.quadratic or not ridge:
-            found = bound(self.problem, self.search.k, self.objective, self.deadline.passed)
+            found = bound(
+                self.problem, self.search.k, self.objective, self.deadline.passed, self._columns
+            )
         if ridge and not self._is_proved(found):
             found = _better(found, self._bound_with_ridge())
         if found is not None and found.support is not None:
@@ -138,20 +143,25 @@ class Job:
             self._add("enumeration", found.support, self.problem.objective(W))
         self.proved = found
 
+    @property
+    def _columns(self) -> Columns | None:
+        """What the search for squared loss knows of the columns."""
+        return self.search.columns if isinstance(self.search, SquaredSearch) else None
+
     def _is_proved(self, found: Bound | None) -> bool:
         return found is not None and found.value >= self.objective * (1 - PROVED)
 
     def _bound_with_ridge(self) -> Bound | None:
         """From the relaxation; squared loss sharpens it by branch and bound, if time is given."""
         problem = self.problem
-        if not problem.loss.convex or not self.search.k or self.deadline.passed():
+        if not problem.loss.convex or not self.support.size or self.deadline.passed():
             return None
         if not problem.loss.quadratic:
-            value = robust_bound(problem, self.support, self.objective)
+            value = robust_bound(problem, self.support, self.search.k, self.objective)
             return Bound(value, "a convex relaxation")
         per_value = 2 * len(problem.Y)
         tree = Tree(
-            Columns.of(problem),
+            self._columns or Columns.of(problem),
             len(problem.Y) * problem.ridge,
             self.search.k,
             self.support,

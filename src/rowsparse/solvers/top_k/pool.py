@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...numerics.exchanges import Kicks, exchanged
+from ...numerics.exchanges import NO_KICKS, NOTHING, Kicks, Products, exchanged
 from .columns import Columns
 
-# Of a column's square: what is left of one that may enter. Products of columns that depend on
-# others lose more digits than a fit.
-DEPENDENT_IN_PRODUCTS = 1e-8
 # Columns that a look at all of them brings in, in units of sqrt(d / k): on the way to k rows some
 # 3 sqrt(d k) come together, whose products take about as long as the way itself. With half as many
 # objectives are higher on 5 of 8 sets (ALLAML, k = 10: 1.03, 1.03, 1.03 for .97, 1.08, 1.03 with
 # three seeds; Prostate_GE, k = 20: 1.88, 1.80, 1.81 for 1.76, 2.01, 2.07; warpPIE10P, k = 50:
 # 10.53, 10.62, 10.31 for 10.17, 10.34, 10.14).
 NOTED = 4.0
-NO_KICKS = Kicks(np.zeros((0, 1)), np.zeros((0, 1), dtype=int))
-NOTHING = np.zeros((0, 0))
 
 
 class Pool:
@@ -55,16 +50,12 @@ class Pool:
         self._join(np.flatnonzero(self.members & (self.place < 0)))
         squares = self.columns.squares[self.names]
         B = np.ascontiguousarray(self.columns.C[self.names].T)
-        first = np.zeros(k, dtype=int)
-        ridge *= float(squares.mean()) if squares.size else 0.0
-        return np.sort(
-            self.names[
-                exchanged(
-                    NOTHING, self.G, B, squares, least_in_products(squares),
-                    self.place[support], first, kicks, ridge, self.columns.total,
-                )
-            ]
-        )  # fmt: skip
+        products = Products(NOTHING, self.G, B, squares, self.columns.total)
+        if ridge:
+            ridge *= float(squares.mean())
+        first = np.zeros(k, dtype=int)  # the column of largest gain enters
+        found = exchanged(products, self.place[support], first, kicks, ridge)
+        return np.sort(self.names[found])
 
     def _join(self, new: np.ndarray) -> None:
         """Add the products of some columns."""
@@ -83,11 +74,6 @@ class Pool:
         products[np.arange(old, size), np.arange(new.size)] += self.columns.ridge
         self.G[:size, old:size] = products
         self.G[old:size, :old] = products[:old].T
-
-
-def least_in_products(squares: np.ndarray) -> np.ndarray:
-    """Of what is left of a column that may enter; columns of no length stay out."""
-    return np.where(squares > 0, DEPENDENT_IN_PRODUCTS * squares, np.inf)
 
 
 def best_of(scores: np.ndarray, m: int) -> np.ndarray:

@@ -18,15 +18,13 @@ from typing import Self
 import numpy as np
 
 from ...losses.few_columns import least_squares
+from ...numerics.exchanges import IMPROVES, ROUNDING
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, padded
 from .pool import Pool
 from .support_fit import Fit
 
-# Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
-# many changes in place, and far below any gain that a user could tell.
-IMPROVES = 1e-9
 NO_ROWS = np.array([], dtype=int)
 
 # In units of the columns' mean square. Under a little more ridge the loss has fewer local minima:
@@ -89,7 +87,7 @@ class SquaredSearch(SupportSearch):
         self.columns = Columns.of(problem)
         self.pool = Pool(self.columns)
         self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
-        self.resolution = 1e-14 * self.columns.total * self.per_value
+        self.resolution = ROUNDING * self.columns.total * self.per_value
 
     def value(self, support: np.ndarray) -> float:
         columns = self.columns
@@ -134,7 +132,7 @@ class SquaredSearch(SupportSearch):
         most = gains.max(axis=0)
         self.pool.note(most, self.k)
         j = int(np.argmax(most))
-        if not most[j] > IMPROVES * fit.value + 1e-14 * self.columns.total:
+        if not most[j] > IMPROVES * fit.value + ROUNDING * self.columns.total:
             return NO_ROWS
         leaving = int(np.argmax(gains[:, j]))
         return np.sort(np.append(np.delete(fit.members, leaving), j))
@@ -143,7 +141,7 @@ class SquaredSearch(SupportSearch):
         self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
     ) -> Found:
         support, value = found
-        for _ in range(rounds):
+        for _ in range(rounds if len(support) > 1 else 0):  # one row: every swap has been scored
             trial = support
             for ridge in RIDGES:
                 trial = self.pool.kicked(trial, self.k, ridge, kicks or self._kicks(rounds), rng)
@@ -157,8 +155,8 @@ class SquaredSearch(SupportSearch):
         return support, value
 
     def _kicks(self, rounds: int) -> int:
-        """For each ridge in each round: all together take half as long as forward selection takes other
-        packages, 5 ns for each entry of X and each row (fastcan on the sets of benchmarks/topk)."""
+        """For each ridge in each round: all together take half as long as forward selection takes
+        other packages, 5 ns for each entry of X and each row (fastcan, benchmarks/topk)."""
         n, c = self.columns.Y.shape
         d = len(self.columns.C)
         one = max(self.pool.size, 1) * (16 + 1.3 * c)  # ns for each row, on the same sets

@@ -15,12 +15,12 @@ from typing import Self
 import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
-from ...numerics.exchanges import exchanged
+from ...numerics.exchanges import NOTHING, Products, exchanged
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows
-from .pool import NO_KICKS, NOTHING, best_of, least_in_products
-from .search import NO_ROWS, Found, SquaredSearch, SupportSearch
+from .pool import best_of
+from .search import Found, SquaredSearch, SupportSearch
 from .support_fit import Fit
 
 SMOOTHINGS = (0.5, 0.05)  # of the residual's size, for the sample weights that score swaps
@@ -28,7 +28,7 @@ TRIED = 24  # swaps fitted under the true loss in one round, at most; fewer wher
 REWEIGHTINGS = 10  # in the rough fits that compare swaps: 2 % of the loss is left by then
 REFITTED = 2  # of the swaps in a round fitted to the end
 CAME_NEAR = 1.05  # times the best loss: what a kick reached is then worth swaps by the loss itself
-MOST_KICKS = 16
+MOST_KICKS = 16  # in a round; of those that come with more, most lead back to the same supports
 ROUGH_FLOOR = 1e-6  # smoothing of the fits that judge a swap, relative to the data
 
 
@@ -78,7 +78,7 @@ class RobustSearch(SupportSearch):
         best = found
         seen = {tuple(found[0].tolist())}  # kicks often lead back to where others have been
         for _ in range(rounds * (self._kicks(rounds) if kicks is None else kicks)):
-            if self.out_of_time():
+            if self.out_of_time() or len(best[0]) < 2:
                 break
             found = self._settled(self._kick(best[0], rng))
             key = tuple(found[0].tolist())
@@ -92,8 +92,7 @@ class RobustSearch(SupportSearch):
         return best
 
     def _kicks(self, rounds: int) -> int:
-        """Up to so many in each round; fewer where one, about three fits, takes long beside the search
-        for squares."""
+        """In each round; fewer where one, about three fits, takes long beside forward selection."""
         n, c = self.problem.Y.shape
         d = self.problem.n_rows
         one = 0.006 + 1.8e-7 * n * self.k * (self.k + c)
@@ -126,14 +125,16 @@ class RobustSearch(SupportSearch):
         """What swaps in the pool make of some members under the sample weights of a support."""
         columns = self._weighted(support, SMOOTHINGS[0], in_pool=True)
         ranks = np.zeros(self.k, dtype=int) if ranks is None else ranks
-        squares = columns.squares
-        X = np.ascontiguousarray(columns.block(np.arange(len(squares))).T)
-        tall = X.shape[1] > X.shape[0]  # then all products are made faster at once
-        found = exchanged(
-            NOTHING if tall else X, X @ X.T if tall else NOTHING, np.ascontiguousarray(columns.C.T),
-            squares - columns.ridge, least_in_products(squares), columns.positions(members), ranks,
-            NO_KICKS, columns.ridge, columns.total,
-        )  # fmt: skip
+        X = np.ascontiguousarray(columns.block(np.arange(len(columns.C))).T)
+        tall = X.shape[1] > X.shape[0]
+        products = Products(
+            NOTHING if tall else X,
+            X @ X.T if tall else NOTHING,
+            np.ascontiguousarray(columns.C.T),
+            columns.squares - columns.ridge,
+            columns.total,
+        )
+        found = exchanged(products, columns.positions(members), ranks, ridge=columns.ridge)
         return np.sort(columns.names[found])
 
     def _weighted(self, support: np.ndarray, smoothing: float, in_pool: bool) -> Columns:

@@ -1,0 +1,152 @@
+r"""One support vector machine whose bias, and other free columns, are not penalised.
+
+    min over u, v of  1/2 |u|**2 - h'v + sum_i c_i max(0, t_i - y_i (b_i'u + f_i'v))
+
+with B (n x m) the penalised columns and F (n x f) the free ones. Its dual is
+
+    max over a of  t'a - 1/2 |B'(y a)|**2   with 0 <= a <= c and F'(y a) = -h;   u = B'(y a).
+
+A plain machine has t = 1 and h = 0. Given the multipliers of some of its samples, those of the
+others are a machine again: in t is what the given ones add to the margins, in h to ``F'(y a)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .interior_point import Multipliers, solved
+
+CLOSE = 1e-8  # what an interior point is asked for
+NOTHING = 1e-9  # of the value at u = v = 0: separable samples may cost nothing at all
+DEPENDENT = 1e-7  # of the largest singular value of free columns; less is rounding
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The problem above, given ``K = B B'`` (n x n) or, where there are fewer columns, B itself,
+    which is ``matrix * scale``. Each may tell how to make the other."""
+
+    matrix: np.ndarray
+    is_gram: bool
+    F: np.ndarray
+    y: np.ndarray
+    c: np.ndarray
+    scale: np.ndarray | float = 1.0
+    gram: Callable[[], np.ndarray] | None = None
+    by_columns: Callable[[], Machine] | None = None  # the same given B, but for y
+    target: np.ndarray | float = 1.0
+    balance: np.ndarray | float = 0.0
+    size: float = 0.0  # of the objective that gaps are compared with; 0: its own
+
+    def times(self, s: np.ndarray) -> np.ndarray:
+        """K s."""
+        return self.matrix @ (s if self.is_gram else self.scale**2 * (self.matrix.T @ s))
+
+    def among(self, some: np.ndarray) -> np.ndarray:
+        """K of some samples."""
+        rows = self.matrix[some]
+        if self.is_gram:
+            return rows[:, some]
+        rows = rows * self.scale
+        return rows @ rows.T
+
+    def margins(self, z: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Of ``z = K (y a)`` and the coefficients of F."""
+        return self.y * (z + self.F @ v)
+
+    def gap(self, a: np.ndarray, v: np.ndarray, margins: np.ndarray) -> float:
+        """Duality gap plus what a lacks of being feasible, as a fraction of the size."""
+        linear = float(np.sum(self.balance * v))
+        unbalanced = self.F.T @ (self.y * a) + self.balance
+        squared = float(a @ margins) + linear - float(unbalanced @ v)
+        primal = squared / 2 - linear + float(self.c @ np.maximum(self.target - margins, 0.0))
+        apart = abs(primal - float(np.sum(a * self.target)) + squared / 2)
+        outside = float(np.maximum(np.maximum(-a, a - self.c), 0.0).sum())
+        outside += float(np.abs(unbalanced) @ (1 + np.abs(v)))
+        return (apart + outside) / (self.size or max(abs(primal), NOTHING * self.c.sum()))
+
+    def best_offset(self, z: np.ndarray) -> float:
+        """The best bias at ``z = K (y a)``, where it is the only free column."""
+        return best_offset(z, self.y, self.c, self.target, float(np.sum(self.balance)))
+
+    def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
+        """By the form that the matrix has."""
+        n, f = self.F.shape
+        matrix = self.matrix if self.is_gram else self.matrix * self.scale
+        target = np.broadcast_to(self.target, n).astype(float)
+        balance = np.broadcast_to(self.balance, f).astype(float)
+        least = NOTHING * self.c.sum()
+        return solved(
+            matrix,
+            self.is_gram,
+            self.F,
+            self.y,
+            self.c,
+            tol,
+            target,
+            balance,
+            self.size,
+            least,
+            near,
+        )
+
+    def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
+        """The machine of some samples, the others having the multipliers a; B is given."""
+        others = np.where(some, 0.0, self.y * a)
+        rows = self.matrix[some]
+        y = self.y[some]
+        return replace(
+            self,
+            matrix=rows * self.scale,
+            F=self.F[some],
+            y=y,
+            c=self.c[some],
+            scale=1.0,
+            gram=None,
+            target=1.0 - y * (rows @ (self.scale**2 * (self.matrix.T @ others))),
+            balance=self.F.T @ others,
+            size=size,
+        )
+
+
+def independent_columns(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Free columns F for the bias and for columns that may depend on each other or outnumber the
+    samples, and T such that the coefficients v of F are ``T v`` of the ones and the columns.
+
+    Dependent columns would make every system singular. F is orthogonal, with the ones in front.
+    """
+    n = len(columns)
+    means = columns.mean(axis=0)
+    centred = columns - means
+    sizes = np.sqrt(np.einsum("ij,ij->j", centred, centred) / n)
+    sizes[sizes == 0] = np.inf  # a constant column can do nothing
+    left, values, right = np.linalg.svd(centred / sizes, full_matrices=False)
+    used = values > DEPENDENT * values.max(initial=0.0)
+    T = np.sqrt(n) * (right[used] / values[used, None] / sizes).T
+    F = np.hstack([np.ones((n, 1)), np.sqrt(n) * left[:, used]])
+    bias = np.append(1.0, -means @ T)
+    return F, np.vstack([bias, np.hstack([np.zeros((len(T), 1)), T])])
+
+
+def best_offset(
+    z: np.ndarray,
+    y: np.ndarray,
+    c: np.ndarray,
+    target: np.ndarray | float = 1.0,
+    balance: float = 0.0,
+) -> float:
+    """The b that minimises ``sum_i c_i max(0, t_i - y_i (z_i + b)) - h b``, exactly.
+
+    The sum is piecewise linear in b with kinks at y_i t_i - z_i. Where its minimum is an interval
+    the middle is taken, as libsvm does; with both classes present the interval is bounded.
+    """
+    kinks = y * target - z
+    order = np.argsort(kinks)
+    slopes = np.cumsum(c[order]) - c[y > 0].sum() - balance  # right of each kink
+    flat = 1e-9 * c.sum()
+    first = int(np.argmax(slopes >= -flat))
+    last = int(np.argmax(slopes > flat))
+    return float(kinks[order[first]] + kinks[order[last]]) / 2
