@@ -288,7 +288,7 @@ def test_gaps_in_a_matrix(tmp_path):
 def test_polars_and_the_csv_module_agree_on_messy_tables(tmp_path, monkeypatch):
     rng = np.random.default_rng(3)
     pool = ["1", "2.5", "-3", "1e3", " 4", "", "NA", "x", "y", "x", '"a,b"', "true", "False", "+7",
-            ".5", "007", "1_0", "99999999999999999999999", "2020-01-02", "é", "nan", "-inf"]  # fmt: skip
+            ".5", "007", "1_0", "99999999999999999999999", "2020-01-02", "é", "nan"]  # fmt: skip
     for _ in range(150):
         n, d = rng.integers(1, 6), rng.integers(1, 4)
         few = rng.choice(pool, size=rng.integers(1, 5))
