@@ -20,6 +20,7 @@ from ..base import OutOfTime
 from .columns import Columns, closed_rows
 
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
+KEPT_ENTRIES = 100_000  # of a sparse X made dense while blocks of all columns pass by: 1 MB
 PAIR_BLOCK = 32  # columns whose correlations with 10,000 others, 2.6 MB, stay in the cache
 
 
@@ -118,37 +119,57 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 
 
 def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
-    """The best two rows for squared loss; None where time runs out.
+    """The best two rows for squared loss; None where time runs out."""
+    pairs = _Pairs(columns)
+    many = max(PAIR_BLOCK, KEPT_ENTRIES // n)
+    for first in range(0, pairs.rows.size, many):
+        others = pairs.unit(slice(first, first + many))
+        for start in range(0, min(first + many, pairs.rows.size), PAIR_BLOCK):
+            if out_of_time():
+                return None
+            pairs.compare(start, pairs.unit(slice(start, start + PAIR_BLOCK)), first, others)
+    value = max(columns.total - pairs.most, 0.0) / (2 * n)
+    return Bound(value, "all pairs of columns compared", np.sort(pairs.best))
+
+
+class _Pairs:
+    """The pair of columns that explains most, of those compared so far.
 
     With unit columns of correlation rho, ``B = X'Y`` and g = |b|**2, a pair explains
     ``(g_i + g_j - 2 rho b_i'b_j) / (1 - rho**2)``.
     """
-    rows = np.flatnonzero(columns.squares > 0)
-    lengths = np.sqrt(columns.squares[rows])
-    B = columns.C[rows] / lengths[:, None]
-    single = np.einsum("ij,ij->i", B, B)
-    unit = columns.block(rows)
-    unit /= lengths
-    best = rows[[np.argmax(single)]]
-    most = float(single.max())
-    for start in range(0, rows.size, PAIR_BLOCK):
-        if out_of_time():
-            return None
-        part = slice(start, start + PAIR_BLOCK)
-        rho = unit[:, start:].T @ unit[:, part]
-        explained = B[start:] @ (-2 * B[part].T)
+
+    def __init__(self, columns: Columns):
+        self.columns = columns
+        self.rows = np.flatnonzero(columns.squares > 0)
+        self.lengths = np.sqrt(columns.squares[self.rows])
+        self.B = columns.C[self.rows] / self.lengths[:, None]
+        self.single = np.einsum("ij,ij->i", self.B, self.B)
+        self.best = self.rows[[np.argmax(self.single)]]
+        self.most = float(self.single.max())
+
+    def unit(self, part: slice) -> np.ndarray:
+        """Columns of length one; a sparse X is dense here, block by block."""
+        block = self.columns.block(self.rows[part])
+        block /= self.lengths[part]
+        return block
+
+    def compare(self, i: int, left: np.ndarray, j: int, right: np.ndarray) -> None:
+        """All pairs of two blocks of unit columns that begin at i and at j."""
+        a = slice(i, i + left.shape[1])
+        b = slice(j, j + right.shape[1])
+        rho = right.T @ left
+        explained = self.B[b] @ (-2 * self.B[a].T)
         explained *= rho
-        explained += single[part]
-        explained += single[start:, None]
+        explained += self.single[a]
+        explained += self.single[b, None]
         rho *= rho
         apart = np.subtract(1.0, rho, out=rho)
-        # under a ridge a column would gain from standing beside itself
-        np.fill_diagonal(apart, 0.0)
-        explained[apart <= columns.dependent] = 0.0
-        explained /= np.maximum(apart, columns.dependent, out=apart)
-        j, i = np.unravel_index(np.argmax(explained), explained.shape)
-        if explained[j, i] > most:
-            most = float(explained[j, i])
-            best = rows[[start + i, start + j]]
-    value = max(columns.total - most, 0.0) / (2 * n)
-    return Bound(value, "all pairs of columns compared", np.sort(best))
+        if i >= j:  # under a ridge a column would gain from standing beside itself
+            np.fill_diagonal(apart[i - j :], 0.0)
+        explained[apart <= self.columns.dependent] = 0.0
+        explained /= np.maximum(apart, self.columns.dependent, out=apart)
+        row, column = np.unravel_index(np.argmax(explained), explained.shape)
+        if explained[row, column] > self.most:
+            self.most = float(explained[row, column])
+            self.best = self.rows[[i + column, j + row]]
