@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rowsparse.numerics.exchanges import _EXCHANGE, exchanged
+from rowsparse.numerics.exchanges import _SEARCH, NOTHING, Products, exchanged
 from rowsparse.numerics.shares import _MOVE
 
 PLAIN = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
@@ -20,7 +20,6 @@ class Data:
         self.X[:, 3] = self.X[:, 2]
         self.Y = rng.standard_normal((n, c))
         self.G, self.B = self.X.T @ self.X, np.ascontiguousarray(self.Y.T @ self.X)
-        self.least = 1e-8 * self.G.diagonal()
         self.total = float(np.sum(self.Y**2))
 
     def value(self, members):
@@ -29,7 +28,8 @@ class Data:
 
     def exchanged(self, members, ranks):
         members, ranks = np.array(members, dtype=int), np.array(ranks, dtype=int)
-        return exchanged(self.G, self.B, self.least, members, ranks, (1e-9, self.total)).tolist()
+        products = Products(NOTHING, self.G, self.B, self.G.diagonal().copy(), self.total)
+        return exchanged(products, members, ranks).tolist()
 
 
 @PLAIN
@@ -37,7 +37,7 @@ class Data:
 @pytest.mark.parametrize("c", [1, 3])
 def test_no_swap_of_what_it_ends_at_gains(c, members, plain, monkeypatch):
     if plain:
-        monkeypatch.setattr(_EXCHANGE.__class__, "__call__", lambda kernel, *a: kernel.plain(*a))
+        monkeypatch.setattr(_SEARCH.__class__, "__call__", lambda kernel, *a: kernel.plain(*a))
     for seed in range(5):
         data = Data(c=c, seed=seed)
         found = data.exchanged(members, [0, 0, 0])

@@ -277,6 +277,8 @@ def test_time_limit_and_callback_keep_the_best_so_far(r):
     with pytest.warns(ConvergenceWarning, match="out of time"):
         late = TopKSelector.paper(5, r=r, solver=Splice(time_limit=0.0)).fit(X, y)
     assert late.solution_.status == Status.TIME_LIMIT
+    assert list(late.solution_.starts) == ["forward"]
+    assert np.all(late.scores_[late.support_] > 0)  # forward selection, not an empty model
     assert late.support_.sum() == 5
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         stopped = TopKSelector.paper(5, r=r, solver=Splice(callback=lambda step: True)).fit(X, y)

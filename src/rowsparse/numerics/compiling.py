@@ -98,19 +98,29 @@ class LazyKernel:
 
 @cache
 def _compiled(
-    function: Callable[..., Any], fastmath: frozenset[str], name_in_cache: str | None = None
+    function: Callable[..., Any],
+    fastmath: frozenset[str],
+    name_in_cache: str | None = None,
+    callee: bool = False,
 ) -> Callable[..., Any]:
     """numba's version of a function, in a namespace where what it calls is compiled too."""
     assert isinstance(function, FunctionType)
     numba = _numba()
     assert numba is not None
     namespace = dict(function.__globals__)
-    for name, callee in _callees(function).items():
-        namespace[name] = _compiled(callee, fastmath)
+    for name, called in _callees(function).items():
+        namespace[name] = _compiled(called, fastmath, callee=True)
     twin = FunctionType(function.__code__, namespace, name_in_cache or function.__name__)
     twin.__qualname__ = twin.__name__  # what numba calls the file in its cache
-    cached = name_in_cache is not None
-    return numba.njit(twin, cache=cached, nogil=True, fastmath=set(fastmath))
+    return numba.njit(
+        twin,
+        cache=name_in_cache is not None,
+        nogil=True,
+        fastmath=set(fastmath),
+        # the ways in from C and from Python take as long to compile as a short function itself
+        no_cfunc_wrapper=True,
+        no_cpython_wrapper=callee,
+    )
 
 
 def _with_callees(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:

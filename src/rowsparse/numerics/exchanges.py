@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import REORDERED, LazyKernel
+from .vectors import assign, dot, subtract
 
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
 # many changes in place, and far below any gain that a user could tell.
@@ -121,7 +122,7 @@ def exchanged(
 
 
 def _search(task, state, members, ranks, kicks):
-    m = 0
+    m = np.int64(0)  # a plain 0 has a type of its own, for which all would be compiled twice
     for j in members:
         if state.D[j] > task.least[j]:
             m = _enter(task, state, m, j)
@@ -154,11 +155,13 @@ def _search(task, state, members, ranks, kicks):
 
 
 def _copy(source, target):
-    target.S[:] = source.S
-    target.inner[:] = source.inner
-    target.outer[:] = source.outer
-    target.D[:] = source.D
-    target.squares[:] = source.squares
+    for s in range(len(source.S)):
+        target.S[s] = source.S[s]
+        assign(target.inner[s], source.inner[s])
+    for s in range(len(source.outer)):
+        assign(target.outer[s], source.outer[s])
+    assign(target.D, source.D)
+    assign(target.squares, source.squares)
 
 
 def _descend(task, state, m):
@@ -188,10 +191,15 @@ def _fill(task, state, m, ranks):
 
 def _weakest(state, m):
     room = len(state.S)
-    strengths = np.empty(m)
+    weakest = 0
+    least = np.inf
     for s in range(m):
-        strengths[s] = np.sum(state.inner[s, room:] ** 2) / state.inner[s, s]
-    return np.argmin(strengths)
+        w = state.inner[s, room:]
+        strength = dot(w, w) / state.inner[s, s]
+        if strength < least:
+            least = strength
+            weakest = s
+    return weakest
 
 
 def _entering(task, state, rank):
@@ -218,31 +226,40 @@ def _entering(task, state, rank):
 def _enter(task, state, m, j):
     room = len(state.S)
     d = state.D[j]
-    own_products = task.G[j] if len(task.G) else np.dot(task.columns, task.columns[j])
     row = state.outer[m]
-    for a in range(len(row)):
-        row[a] = own_products[a]
+    _products(task, j, row)
     row[j] += task.ridge
+    own = np.zeros(state.inner.shape[1])  # the new member's row of A and W, times -d
     for s in range(m):
-        _subtract(row, own_products[state.S[s]], state.outer[s])
+        own[s] = row[state.S[s]]
+    for s in range(m):
+        subtract(row, own[s], state.outer[s])
     for a in range(len(row)):
         row[a] /= d
         state.D[a] -= d * row[a] * row[a]
     state.D[j] = 0.0
-    own = np.zeros(state.inner.shape[1])  # the new member's row of A and W, times -d
     for s in range(m):
         own[s] = state.outer[s, j]
-        _subtract(state.outer[s], own[s], row)
+        subtract(state.outer[s], own[s], row)
     own[m] = -1.0
     for q in range(room, len(own)):
         own[q] = -state.outer[q, j]
-        _subtract(state.outer[q], -own[q], row)
+        subtract(state.outer[q], -own[q], row)
     state.inner[m] = 0.0
     for s in range(m + 1):
-        _subtract(state.inner[s], -own[s] / d, own)
+        subtract(state.inner[s], -own[s] / d, own)
     state.S[m] = j
     _square(state)
     return m + 1
+
+
+def _products(task, j, row):
+    """The products of column j with all."""
+    if len(task.G):
+        assign(row, task.G[j])
+    else:
+        for a in range(len(row)):
+            row[a] = dot(task.columns[a], task.columns[j])
 
 
 def _leave(state, m, i):
@@ -252,25 +269,21 @@ def _leave(state, m, i):
     a = own[i]
     for s in range(m):
         share = own[s] / a
-        _subtract(state.outer[s], share, row)
-        _subtract(state.inner[s], share, own)
+        subtract(state.outer[s], share, row)
+        subtract(state.inner[s], share, own)
     for q in range(room, len(own)):
-        _subtract(state.outer[q], -own[q] / a, row)
+        subtract(state.outer[q], -own[q] / a, row)
     for b in range(len(row)):
         state.D[b] += row[b] * row[b] / a
     last = m - 1
     state.S[i] = state.S[last]
-    state.outer[i] = state.outer[last]
-    state.inner[i] = state.inner[last]
-    state.inner[:last, i] = state.inner[:last, last]
-    state.inner[:last, last] = 0.0
+    assign(state.outer[i], state.outer[last])
+    assign(state.inner[i], state.inner[last])
+    for s in range(last):
+        state.inner[s, i] = state.inner[s, last]
+        state.inner[s, last] = 0.0
     _square(state)
     return last
-
-
-def _subtract(x, scale, y):
-    for a in range(len(x)):
-        x[a] -= scale * y[a]
 
 
 def _square(state):
@@ -292,10 +305,10 @@ def _best_swap(task, state, m):
     for i in range(m):
         a = state.inner[i, i]
         w = state.inner[i, room:]
-        length = np.sum(w * w)
+        length = dot(w, w)
         along[:] = 0.0
         for q in range(len(w)):
-            _subtract(along, -w[q], state.outer[room + q])
+            subtract(along, -w[q], state.outer[room + q])
         M = state.outer[i]
         for j in range(len(D)):
             rest = a * D[j] + M[j] * M[j]

@@ -97,7 +97,7 @@ class Job:
         """Every start that the solver asks for, then kicks of the best."""
         for start in self.solver.starts(self):
             self.polish(start)
-        if not self.polishes:
+        if not self.polishes or self.deadline.passed():
             return
         rounds = self.n_init if self.solver.kicks != 0 else 0
         if rounds and self.search.k > 1 and not self.exact:

@@ -62,7 +62,8 @@ class SupportSearch(ABC):
 
     @abstractmethod
     def forward(self) -> np.ndarray:
-        """Greedy forward selection over all columns."""
+        """Greedy forward selection over all columns; it ends with k rows, whatever the clock says:
+        fewer are no answer."""
 
     @abstractmethod
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
@@ -102,7 +103,7 @@ class SquaredSearch(SupportSearch):
 
     def forward(self) -> np.ndarray:
         fit = Fit(self.columns, self.k)
-        while fit.size < self.k and not self.out_of_time():
+        while fit.size < self.k:
             gains = fit.gains()
             j = int(np.argmax(gains))
             if gains[j] == -np.inf:  # every other column depends on the members

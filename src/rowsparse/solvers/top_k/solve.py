@@ -53,7 +53,8 @@ class Splice(TopKSolver[State]):
         """Greedy forward selection; for r < 2 what kicks of it find for squared loss."""
         support = job.search.forward()
         name = "forward"
-        if isinstance(job.search, RobustSearch) and job.n_init:
+        late = job.deadline.passed()
+        if isinstance(job.search, RobustSearch) and job.n_init and not late:
             squared = job.search.squared
             found = squared.descend(support)
             support, _ = squared.kicked(found, job.n_init, None, job.rng)
