@@ -1,5 +1,7 @@
 """Exactly k rows: support, coefficients, objective and certificate of one W."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -32,6 +34,43 @@ def test_all_speak_of_one_point(k, kind, ridge, p):
     assert scores[nonzero].max() <= 1e-6  # the rows that are in cannot be improved
     if found.lower_bound is not None:
         assert found.lower_bound <= found.objective
+
+
+@pytest.mark.parametrize("always", [(), (5, 90)])
+@pytest.mark.parametrize("r", [1.0, 2.0, None])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_all_speak_of_one_point_at_a_given_alpha(p, r, always):
+    X, Y = wide(2)
+    weights = np.ones(X.shape[1])
+    weights[list(always)] = 0.0
+    options = {"p": p, "feature_weights": weights, "alpha": 0.02}
+    kind = LpInfSelector if r is None else partial(L2pSelector, r=r)
+    whole = kind(**options).fit(X, Y).solution_
+    assert whole.rows.size > 4
+    selector = kind(4, **options).fit(X, Y)
+    nonzero = np.any(selector.coef_ != 0, axis=0)
+    np.testing.assert_array_equal(nonzero, selector.support_)
+    assert nonzero.sum() == 4
+    assert nonzero[list(always)].all()
+    found = selector.solution_
+    problem = selector.problem_and_solver(X, Y)[0]
+    W = problem.joined(found.W, found.intercept)
+    assert problem.objective(W) == pytest.approx(found.objective, rel=1e-10)
+    assert problem.evaluate(W).scores[:-1][nonzero].max() <= 1e-6
+    assert found.objective >= whole.objective * (1 - 1e-9)
+    if found.lower_bound is not None:
+        assert found.lower_bound <= whole.objective * (1 + 1e-9)
+
+
+def test_fewer_rows_at_a_given_alpha_are_kept_and_said():
+    X, Y = wide(2)
+    whole = L2pSelector(alpha=0.5).fit(X, Y)
+    k = whole.solution_.rows.size + 2
+    with pytest.warns(UserWarning, match="would enter next"):
+        selector = L2pSelector(k, alpha=0.5).fit(X, Y)
+    np.testing.assert_array_equal(selector.coef_, whole.coef_)
+    assert selector.support_.sum() == k
+    assert selector.support_[whole.support_].all()
 
 
 def test_descent_on_the_k_largest_rows_alone_is_never_better():

@@ -74,6 +74,28 @@ def test_units_of_columns_and_targets_do_not_matter(r):
     np.testing.assert_allclose(other.coef_, plain.coef_ / 2, rtol=1e-5, atol=1e-8)
 
 
+def in_one_unit(X):
+    X[:, 7] *= 1e11
+    return X
+
+
+def with_a_wrong_entry(X):
+    X[5, 7] = 1e10
+    return X
+
+
+@pytest.mark.parametrize("Selector", SELECTORS)
+@pytest.mark.parametrize("spoil", [in_one_unit, with_a_wrong_entry])
+def test_one_strange_column_does_not_set_it(Selector, spoil):
+    X, Y = data()
+    plain = Selector(3, standardize=False).fit(X, Y)
+    other = Selector(3, standardize=False).fit(spoil(X), Y)
+    assert other.ridge_ == pytest.approx(plain.ridge_, rel=0.3)
+    if Selector is TopKSelector:  # a penalty on coefficients does depend on units
+        np.testing.assert_array_equal(other.support_, plain.support_)
+        assert other.solution_.objective == pytest.approx(plain.solution_.objective, rel=0.3)
+
+
 @pytest.mark.parametrize("Selector", SELECTORS)
 def test_a_path_over_k_has_the_ridge_of_its_largest(Selector):
     X, Y = data()

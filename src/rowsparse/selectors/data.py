@@ -123,36 +123,43 @@ class Data:
         ``k log(e d / k)`` is the logarithm of the number of supports, up to a constant. Where it
         is small against n, the samples can tell these supports apart, and the ridge hardly
         matters; where it is large, the best fit is the best by chance, and the ridge draws the
-        choice towards that of each column alone. v is the mean variance of the columns that the
-        problem sees and s the spread of Y, so that the rule does not depend on units (with
-        standardised columns and r = 2 both fall out). n counts samples that differ: one given
-        twice tells no more than one of twice the weight.
+        choice towards that of each column alone. v is the median variance of the columns that may
+        be selected, as the problem sees them, and s the spread of Y, so that the rule does not
+        depend on units (with standardised columns and r = 2 both fall out). n counts samples that
+        differ: one given twice tells no more than one of twice the weight.
         """
-        d = int(np.isfinite(self.factors).sum())
+        eligible = np.isfinite(self.factors)
+        d = int(eligible.sum())
         k = min(max(k, 1), d)
-        variance = self._variance()
-        if not np.isfinite(variance):
+        variances = self._variances()
+        if not np.isfinite(variances[eligible]).all():
             return 0.0  # NaN in X, which the problem's own sums will say
-        price = k * np.log(np.e * d / k) / self._n_distinct()
+        # A mean would follow one column of large units, or one wrong entry, to a ridge under which
+        # all others vanish. The lower of two in the middle: too little of a ridge does less harm.
+        variance = np.sort(variances[eligible])[(d - 1) // 2]
+        price = k * np.log(np.e * d / k) / self._n_distinct(variances)
         return float(RIDGE_OF_SEARCH * price**2 * variance * self._spread() ** (r - 2))
 
-    def _n_distinct(self) -> int:
-        """Samples that differ in X or Y, told apart by their products with one random direction."""
+    def _n_distinct(self, variances: np.ndarray) -> int:
+        """Samples that differ in X or Y, told apart by their products with one random direction.
+
+        Columns count alike in it: a large entry would leave no digits to tell the others by.
+        """
         rng = np.random.default_rng(0)
         d = self.design.shape[1]
         Y = self.target.Y
-        products = self.design.matmul(rng.standard_normal((d, 1)))[:, 0]
+        roots = np.sqrt(np.where(np.isfinite(variances) & (variances > 0), variances, 1.0))
+        products = self.design.matmul(rng.standard_normal((d, 1)) / roots[:, None])[:, 0]
         products = products + Y @ rng.standard_normal(Y.shape[1])
         scale = np.abs(products).max() or 1.0
         return np.unique(np.round(products / scale, DIGITS)).size
 
-    def _variance(self) -> float:
-        """The mean of those of the columns that may be selected."""
+    def _variances(self) -> np.ndarray:
+        """Mean squares of the columns of the design."""
         n = self.design.shape[0]
         weights = np.ones(n) if self.weights is None else self.weights
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self.design.squares(weights)[np.isfinite(self.factors)]
-            return float(np.mean(squares) / n)
+            return np.asarray(self.design.squares(weights) / n)
 
     def _spread(self) -> float:
         """Root mean square of what a constant leaves of Y."""

@@ -28,8 +28,9 @@ from ..penalties.families import PowerPenalty
 from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
-from ..solvers import Solver, choose, solve
+from ..solvers import Solver, choose
 from ..solvers.penalised.bounds import bounded
+from ..solvers.penalised.exactly_k import at_most_k
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data, check_ridge, explaining_bad_numbers, refuse_bad_squares
 
@@ -105,8 +106,7 @@ class RowSelector(JointSelector):
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
         self.alpha_ = float(alpha)
         self.ridge_ = problem.ridge
-        unknown = np.full(self.scores_.size, np.nan)
-        self.entered_alpha_ = unknown if path is None else path.entered
+        self.entered_alpha_ = np.full(self.scores_.size, np.nan) if path is None else path.entered
         self._say_what_is_missing(k)
 
     def problem_and_solver(
@@ -154,11 +154,9 @@ class RowSelector(JointSelector):
             if not isinstance(self.ridge, str):
                 solution = self._with_bound(problem.with_alpha(reached), solution)
             return reached, solution, path
-        alpha = self.alpha
-        if alpha is None:
-            alpha = DEFAULT_FRACTION * problem.alpha_max()
+        alpha = DEFAULT_FRACTION * problem.alpha_max() if self.alpha is None else self.alpha
         problem = problem.with_alpha(alpha)
-        return alpha, self._with_bound(problem, solve(problem, solver, self.init)), None
+        return alpha, self._with_bound(problem, at_most_k(problem, solver, self.init, k)), None
 
     @staticmethod
     def _with_bound(problem: PenalisedProblem, solution: Solution) -> Solution:
@@ -200,11 +198,12 @@ class L2pSelector(RowSelector):
     Parameters
     ----------
     n_features_to_select : int or float, optional
-        Exactly this many, or this fraction of all: at ``alpha_`` the problem is solved under the
-        constraint of at most so many rows, and the coefficients are those of this fit.
+        Exactly this many, or this fraction of all: at ``alpha_``, given or found, the problem is
+        solved under the constraint of at most so many rows; support and coefficients are this W's.
     alpha : float >= 0, optional
         Strength of the penalty. None with ``n_features_to_select=k``: alpha is lowered until at
-        least k rows are nonzero. None alone: a tenth of the smallest alpha that selects nothing.
+        least k rows are nonzero; given, fewer may be, which a warning says, and the best of the
+        rest fill the support. None alone: a tenth of the smallest alpha that selects nothing.
     p : float in [0, 1]
         Order of the penalty; smaller is sparser and less biased, below 1 it is not convex.
     ridge : float >= 0 or "auto"

@@ -1,7 +1,8 @@
 r"""Exactly k rows: the penalised problem under the constraint of at most k of them.
 
-Where a path passes from fewer than k rows to more, the k largest are kept and descended on, all
-others held at zero; then members are exchanged for outsiders as long as that lowers the objective.
+Where a path passes from fewer than k rows to more, or a given alpha lets in more, the k largest are
+kept and descended on, all others held at zero; then members are exchanged for outsiders as long as
+that lowers the objective.
 What is returned is one W: its support, coefficients, objective and certificate belong together.
 """
 
@@ -17,6 +18,8 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution
 from ..base import Deadline, OutOfTime, Solver, run
 from .block_descent import BlockDescent, descend, objective, violation
+from .bounds import bounded
+from .starts import solve
 from .working_set import WorkingSet
 
 OUTSIDERS = 200  # that may take a member's place: those that the gradient pulls most
@@ -49,6 +52,25 @@ def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: 
         gap=None,
         solver=solution.solver,
     )
+
+
+def at_most_k(
+    problem: PenalisedProblem, solver: Solver, init: str | np.ndarray, k: int | None
+) -> Solution:
+    """The solution at this alpha if no more than k features are in it, or k is None; else one of
+    the problem restricted to k of them. The time limit is for both, and what is proved of all W
+    holds for those of k rows."""
+    deadline = Deadline(solver.time_limit)
+    whole = solve(problem, solver, init)
+    if k is None:
+        return whole
+    W = problem.joined(whole.W, whole.intercept)
+    if np.count_nonzero(members_of(problem, W)[: len(whole.W)]) <= k:
+        return whole
+    found = exactly_k(problem, deadline.limited(solver), whole, k)
+    n_iter = whole.n_iter + found.n_iter
+    found = replace(found, n_iter=n_iter, seconds=deadline.elapsed())
+    return found if whole.gap is None else bounded(problem, found, whole.objective - whole.gap)
 
 
 def members_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
