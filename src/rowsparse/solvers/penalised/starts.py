@@ -35,8 +35,8 @@ ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter 
 # gigabytes each.
 OF_A_SYSTEM = ("irls", "ridge")
 LARGEST_SYSTEM = 10_000
-# Rounds that trials may leave unsettled from one exchange to the next. Ordinary fits leave at most
-# one per descent, 120 in sixty trials; 20 x 15 columns equal up to 1e-2 (LpInf, p = 0.5) up to 670.
+# Rounds that trials may leave unsettled from one exchange to the next. Ordinary descents leave one
+# or none (two per trial, sixty trials), those on 20 x 15 columns equal up to 1e-2 four to seven.
 PATIENCE = 200
 IMPROVES = 1e-6  # decrease that counts, of the objective
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
