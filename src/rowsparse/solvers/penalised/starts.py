@@ -35,6 +35,10 @@ ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter 
 # gigabytes each.
 OF_A_SYSTEM = ("irls", "ridge")
 LARGEST_SYSTEM = 10_000
+# Rounds that trials may leave unsettled from one exchange to the next. Ordinary descents leave one
+# or none (two per trial, sixty trials), those on 20 x 15 columns equal up to 1e-2 four to seven.
+PATIENCE = 200
+IMPROVES = 1e-6  # decrease that counts, of the objective
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
 
 AnySolver = Solver[Any, Any]
@@ -210,30 +214,54 @@ def ridge_point(problem: PenalisedProblem) -> np.ndarray:
     return W
 
 
+class _Patience:
+    """Ends trials that do not settle: on nearly equal columns each takes rounds without number,
+    and hardly one helps."""
+
+    def __init__(self, out_of_time: OutOfTime):
+        self.out_of_time = out_of_time
+        self.renew()
+
+    def renew(self) -> None:
+        """After a trial that helped others are worth their time."""
+        self.left = PATIENCE
+
+    def another_round(self) -> bool:
+        """Count a round of descent that has not settled; whether it should be the last."""
+        self.left -= 1
+        return self.over()
+
+    def over(self) -> bool:
+        return self.left <= 0 or self.out_of_time()
+
+
 def exchange_rows(problem: PenalisedProblem, W: np.ndarray, out_of_time: OutOfTime) -> np.ndarray:
     """A W of lower objective than the given local minimum, or an equal copy if no trial helped."""
+    patience = _Patience(out_of_time)
     W = W.copy()
     evaluation = problem.evaluate(W)
     rows = _promising_rows(problem, W, evaluation.gradient)
     penalty = problem.penalty.take(rows)
     model = WorkingSet.of(problem, rows).model(problem, W, evaluation)
     best = objective(model, penalty)
+    constant = evaluation.objective - best  # which the model lacks: its values may be negative
     tol = ROUGH * problem.violation_scale
     trials = _allowed_trials(model)
     improved = True
     while improved:
         improved = False
         for j in _weakest_first(model, penalty):
-            if trials == 0 or out_of_time():
+            if trials == 0 or patience.over():
                 break
             trials -= 1
-            trial = _without(model, penalty, j, tol)
-            descend(trial, penalty, tol)
+            trial = _without(model, penalty, j, tol, patience)
+            descend(trial, penalty, tol, patience.another_round)
             value = objective(trial, penalty)
-            if value < best * (1 - 1e-6):
+            if value < best - IMPROVES * (best + constant):
                 model = trial
                 best = value
                 improved = True
+                patience.renew()
                 break
     W[rows] = model.W
     return W
@@ -265,7 +293,9 @@ def _weakest_first(model: LocalModel, penalty: Penalty) -> np.ndarray:
     return order[(size[order] > 0) & penalised[order]]
 
 
-def _without(model: LocalModel, penalty: Penalty, j: int, tol: float) -> LocalModel:
+def _without(
+    model: LocalModel, penalty: Penalty, j: int, tol: float, patience: _Patience
+) -> LocalModel:
     """A descended copy of the model in which row j is zero."""
     trial = model.copy()
     trial.focus(np.array([j]))
@@ -274,5 +304,5 @@ def _without(model: LocalModel, penalty: Penalty, j: int, tol: float) -> LocalMo
     trial.move(step)
     factors = np.ones(len(model.W)) if penalty.factors is None else penalty.factors.copy()
     factors[j] = np.inf
-    descend(trial, penalty.with_factors(factors), tol)
+    descend(trial, penalty.with_factors(factors), tol, patience.another_round)
     return trial
