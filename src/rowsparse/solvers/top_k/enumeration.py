@@ -15,11 +15,14 @@ import numpy as np
 
 from ...losses.few_columns import StackedFits
 from ...losses.residual import ResidualLoss
+from ...numerics.exchanges import ROUNDING
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .columns import Columns, closed_rows
 
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
+EQUAL = 1e-14  # difference of entries of unit columns that is rounding
+MOST_COMPARED = 1e7  # entries of pairs of nearly equal columns, 80 MB
 PAIR_BLOCK = 32  # columns whose correlations with 10,000 others, 2.6 MB, stay in the cache
 
 
@@ -32,6 +35,11 @@ class Bound:
     support: np.ndarray | None = None  # one that attains it, where enumeration found it
 
 
+def left_of(total: float, explained: float) -> float:
+    """What is left of a sum of squares for sure: no more than rounding allows to tell."""
+    return max(total - explained - ROUNDING * total, 0.0)
+
+
 # -- one row --------------------------------------------------------------------------------------
 
 
@@ -40,7 +48,7 @@ def best_single(columns: Columns, n: int) -> Bound:
     squares = np.where(columns.squares > 0, columns.squares, np.inf)
     gains = np.einsum("ij,ij->i", columns.C, columns.C) / squares
     j = int(np.argmax(gains))
-    value = max(columns.total - float(gains[j]), 0.0) / (2 * n)
+    value = left_of(columns.total, float(gains[j])) / (2 * n)
     return Bound(value, "all columns compared", np.array([j]))
 
 
@@ -118,7 +126,8 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 
 
 def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
-    """The best two rows for squared loss; None where time runs out.
+    """The best two rows for squared loss; None where time runs out, or columns are so nearly equal
+    that correlations do not tell what they explain together.
 
     With unit columns of correlation rho, ``B = X'Y`` and g = |b|**2, a pair explains
     ``(g_i + g_j - 2 rho b_i'b_j) / (1 - rho**2)``.
@@ -144,11 +153,26 @@ def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
         apart = np.subtract(1.0, rho, out=rho)
         # under a ridge a column would gain from standing beside itself
         np.fill_diagonal(apart, 0.0)
+        if not _all_equal(unit[:, start:], unit[:, part], apart <= columns.dependent):
+            return None
         explained[apart <= columns.dependent] = 0.0
         explained /= np.maximum(apart, columns.dependent, out=apart)
         j, i = np.unravel_index(np.argmax(explained), explained.shape)
         if explained[j, i] > most:
             most = float(explained[j, i])
             best = rows[[start + i, start + j]]
-    value = max(columns.total - most, 0.0) / (2 * n)
+    value = left_of(columns.total, most) / (2 * n)
     return Bound(value, "all pairs of columns compared", np.sort(best))
+
+
+def _all_equal(A: np.ndarray, B: np.ndarray, pairs: np.ndarray) -> bool:
+    """Whether the unit columns of these pairs are equal but for sign: two are then worth one."""
+    j, i = np.nonzero(pairs)
+    apart = j != i  # B is the beginning of A
+    j, i = j[apart], i[apart]
+    if j.size * len(A) > MOST_COMPARED:
+        return False
+    left, right = A[:, j], B[:, i]
+    same = np.abs(left - right).max(axis=0, initial=0.0)
+    opposite = np.abs(left + right).max(axis=0, initial=0.0)
+    return bool(np.all(np.minimum(same, opposite) < EQUAL))
