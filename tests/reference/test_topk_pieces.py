@@ -13,8 +13,8 @@ from rowsparse.losses.few_columns import least_squares
 from rowsparse.numerics import exchanges
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
+from rowsparse.solvers.top_k import bounds, enumeration
 from rowsparse.solvers.top_k import columns as candidate_columns
-from rowsparse.solvers.top_k import enumeration
 from rowsparse.solvers.top_k.columns import Columns
 from rowsparse.solvers.top_k.solve import solve_top_k, top_k_path
 from rowsparse.solvers.top_k.support_fit import Fit
@@ -192,3 +192,29 @@ def test_a_path_has_no_swap_that_improves_it_and_never_rises(r, d):
             assert fit.value == pytest.approx(2 * len(X) * solution.objective, rel=1e-9)
     alone = solve_top_k(problem(X, Y, 6, r), n_init=1)
     assert objectives[-1] <= alone.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("eps", [1e-5, 1e-8])
+def test_no_bound_on_pairs_where_columns_are_nearly_equal(eps):
+    """Together they explain what their difference does, which correlations do not show."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 1)) + eps * rng.standard_normal((20, 6))
+    Y = (X[:, [1]] - X[:, [4]]) / eps
+    here = problem(X, Y, 2)
+    found = solve_top_k(here)
+    assert found.lower_bound is not None
+    assert found.lower_bound <= here.objective(here.refitted(np.array([1, 4])))
+
+
+def test_equal_columns_leave_a_bound_on_pairs():
+    X, Y = data(3)
+    X = np.hstack([X, X[:, ::-1], -X[:, :3]])
+    found = solve_top_k(problem(X, Y, 2))
+    assert found.proof == "proved optimal: all pairs of columns compared"
+
+
+def test_no_bound_on_columns_that_the_free_ones_nearly_hold():
+    rng = np.random.default_rng(0)
+    X = 1.0 + 1e-8 * rng.standard_normal((20, 3))
+    here = problem(np.hstack([X, rng.standard_normal((20, 3))]), X[:, :1] - 1.0, 1)
+    assert bounds.bound(here, 1, 0.0) is None

@@ -323,3 +323,13 @@ def test_path_over_k_refuses_what_it_cannot_do():
 def replace_first(weights):
     weights[0] = 0.0
     return weights
+
+
+@pytest.mark.parametrize("unit", [1e-99, 1e99])
+def test_the_relaxation_bounds_y_of_extreme_units(unit):
+    """1e99 was an OverflowError, 1e-99 had a bound of 0: the square of a sum of squares."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 32)), rng.standard_normal(20)
+    plain = quick(3, r=2.0, ridge=0.5).fit(X, y).solution_
+    lower = quick(3, r=2.0, ridge=0.5).fit(X, unit * y).solution_.lower_bound
+    assert 0.5 * plain.objective < lower / unit**2 < plain.objective

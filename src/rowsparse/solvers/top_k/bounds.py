@@ -24,6 +24,7 @@ PAIR_FLOPS = 2e11  # of all pairs of columns, in single precision: some seconds
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns
 BRANCH_UP_TO = 64  # columns; beyond, the tree is too large for its bound to move
 MAX_NODES = 3000
+DIGITS = 1e-4  # relative; with sqrt(dependent) 3e-9, in single precision 1e-6
 REGULAR = 1e-4  # least pivot of unit columns: a smaller one is a square of 1e-8
 
 
@@ -41,6 +42,8 @@ def bound(
         robust = k == 1 and problem.loss.r >= 1
         return best_single_robust(problem, out_of_time) if robust else None
     columns = columns or Columns.of(problem)
+    if _few_digits(problem, columns):
+        return None
     if k == 1:
         return best_single(columns, n)
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
@@ -48,6 +51,14 @@ def bound(
     if k < d < n and n * d**2 <= ROOT_FLOPS:
         return leave_out(columns, n, k, objective, out_of_time)
     return None
+
+
+def _few_digits(problem: PenalisedProblem, columns: Columns) -> bool:
+    """Whether some column lies so nearly in the span of the free ones that what is left of it is
+    rounding: nothing is then known of what it explains."""
+    own = len(problem.Y) * problem.sample_curvatures
+    few = columns.squares <= np.sqrt(columns.dependent) * DIGITS * own
+    return bool(np.any(few[~closed_rows(problem)]))
 
 
 def leave_out(

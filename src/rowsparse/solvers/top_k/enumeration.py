@@ -15,12 +15,15 @@ import numpy as np
 
 from ...losses.few_columns import StackedFits
 from ...losses.residual import ResidualLoss
+from ...numerics.exchanges import ROUNDING
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .columns import Columns, closed_rows
 
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
 KEPT_ENTRIES = 100_000  # of a sparse X made dense while blocks of all columns pass by: 1 MB
+EQUAL = 1e-14  # difference of entries of unit columns that is rounding
+MOST_COMPARED = 1e7  # entries of pairs of nearly equal columns, 80 MB
 PAIR_BLOCK = 32  # columns whose correlations with 10,000 others, 2.6 MB, stay in the cache
 
 
@@ -33,6 +36,11 @@ class Bound:
     support: np.ndarray | None = None  # one that attains it, where enumeration found it
 
 
+def left_of(total: float, explained: float) -> float:
+    """What is left of a sum of squares for sure: no more than rounding allows to tell."""
+    return max(total - explained - ROUNDING * total, 0.0)
+
+
 # -- one row --------------------------------------------------------------------------------------
 
 
@@ -41,7 +49,7 @@ def best_single(columns: Columns, n: int) -> Bound:
     squares = np.where(columns.squares > 0, columns.squares, np.inf)
     gains = np.einsum("ij,ij->i", columns.C, columns.C) / squares
     j = int(np.argmax(gains))
-    value = max(columns.total - float(gains[j]), 0.0) / (2 * n)
+    value = left_of(columns.total, float(gains[j])) / (2 * n)
     return Bound(value, "all columns compared", np.array([j]))
 
 
@@ -119,16 +127,17 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
 
 
 def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
-    """The best two rows for squared loss; None where time runs out."""
+    """The best two rows for squared loss; None where time runs out, or columns are so nearly equal
+    that correlations do not tell what they explain together."""
     pairs = _Pairs(columns)
     many = max(PAIR_BLOCK, KEPT_ENTRIES // n)
     for first in range(0, pairs.rows.size, many):
         others = pairs.unit(slice(first, first + many))
         for start in range(0, min(first + many, pairs.rows.size), PAIR_BLOCK):
-            if out_of_time():
+            block = pairs.unit(slice(start, start + PAIR_BLOCK))
+            if out_of_time() or not pairs.compare(start, block, first, others):
                 return None
-            pairs.compare(start, pairs.unit(slice(start, start + PAIR_BLOCK)), first, others)
-    value = max(columns.total - pairs.most, 0.0) / (2 * n)
+    value = left_of(columns.total, pairs.most) / (2 * n)
     return Bound(value, "all pairs of columns compared", np.sort(pairs.best))
 
 
@@ -154,8 +163,9 @@ class _Pairs:
         block /= self.lengths[part]
         return block
 
-    def compare(self, i: int, left: np.ndarray, j: int, right: np.ndarray) -> None:
-        """All pairs of two blocks of unit columns that begin at i and at j."""
+    def compare(self, i: int, left: np.ndarray, j: int, right: np.ndarray) -> bool:
+        """All pairs of two blocks of unit columns that begin at i and at j; whether all could be
+        told, which near pairs can only where they are equal."""
         a = slice(i, i + left.shape[1])
         b = slice(j, j + right.shape[1])
         rho = right.T @ left
@@ -165,11 +175,26 @@ class _Pairs:
         explained += self.single[b, None]
         rho *= rho
         apart = np.subtract(1.0, rho, out=rho)
+        near = apart <= self.columns.dependent
+        explained[near] = 0.0
         if i >= j:  # under a ridge a column would gain from standing beside itself
-            np.fill_diagonal(apart[i - j :], 0.0)
-        explained[apart <= self.columns.dependent] = 0.0
+            np.fill_diagonal(explained[i - j :], 0.0)
+            np.fill_diagonal(near[i - j :], False)
+        if not _all_equal(right, left, near):
+            return False
         explained /= np.maximum(apart, self.columns.dependent, out=apart)
         row, column = np.unravel_index(np.argmax(explained), explained.shape)
         if explained[row, column] > self.most:
             self.most = float(explained[row, column])
             self.best = self.rows[[i + column, j + row]]
+        return True
+
+
+def _all_equal(A: np.ndarray, B: np.ndarray, pairs: np.ndarray) -> bool:
+    """Whether the unit columns of these pairs are equal but for sign: two are then worth one."""
+    j, i = np.nonzero(pairs)
+    if j.size * len(A) > MOST_COMPARED:
+        return False
+    same = np.abs(A[:, j] - B[:, i]).max(axis=0, initial=0.0)
+    opposite = np.abs(A[:, j] + B[:, i]).max(axis=0, initial=0.0)
+    return bool(np.all(np.minimum(same, opposite) < EQUAL))

@@ -154,7 +154,8 @@ def _best_multiple(gain: float, cost: float) -> tuple[float, float]:
     """The largest ``t gain - t**2/2 cost`` and its t."""
     if gain <= 0 or cost <= 0:
         return 0.0, 0.0
-    return gain**2 / (2 * cost), gain / cost
+    t = gain / cost
+    return t * gain / 2, t  # no square of the gain, which is a square itself
 
 
 @dataclass
