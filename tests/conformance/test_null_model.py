@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
+from rowsparse.losses.null_fit import distinct_samples, reweighted_fit
 from rowsparse.penalties import L2p
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers import BlockDescent, run
@@ -156,3 +157,24 @@ def test_problems_are_equal_by_value():
     W = problem.null_point
     assert problem.evaluate(W) == same.evaluate(W)
     assert problem.evaluate(W) != problem.evaluate(W + 1)
+
+
+def test_many_samples_of_few_classes_are_fitted_as_one_sample_each():
+    rng = np.random.default_rng(0)
+    Y = np.eye(3)[rng.choice(3, 3000, p=[0.6, 0.3, 0.1])]
+    s = rng.uniform(0.5, 1.5, 3000)
+    F, distinct, loss = distinct_samples(np.ones((3000, 1)), Y, ResidualLoss(1.0, s / s.mean()))
+    assert len(F) == len(distinct) == 3
+    totals = np.array([s[Y[:, j] == 1].sum() for j in distinct.argmax(axis=1)])
+    np.testing.assert_allclose(loss.sample_weight, 3 * totals / totals.sum(), rtol=1e-12)
+    # the geometric median of classes is the vertex of one that holds more than half of the weight
+    B = reweighted_fit(np.ones((3000, 1)), Y, ResidualLoss(1.0, s / s.mean()))
+    np.testing.assert_allclose(B, [[1.0, 0.0, 0.0]], atol=1e-6)
+
+
+def test_samples_that_differ_are_left_as_they_are():
+    Y = np.random.default_rng(0).normal(size=(30, 2))
+    F, distinct, loss = distinct_samples(np.ones((30, 1)), Y, ResidualLoss(1.0))
+    assert len(F) == 30
+    assert distinct is Y
+    assert loss.sample_weight is None
