@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,7 +146,7 @@ class Data:
         # A mean would follow one column of large units, or one wrong entry, to a ridge under which
         # all others vanish. The lower of two in the middle: too little of a ridge does less harm.
         variance = np.sort(variances[eligible])[(d - 1) // 2]
-        price = k * np.log(np.e * d / k) / self._n_distinct(variances)
+        price = k * np.log(math.e * d / k) / self._n_distinct(variances)
         return float(RIDGE_OF_SEARCH * price**2 * variance * self._spread() ** (r - 2))
 
     def _n_distinct(self, variances: np.ndarray) -> int:
