@@ -39,6 +39,7 @@ ADVICE = {
 
 
 FORMAT = 1  # of the files; a change that older versions would misread raises it
+COUNTS_PASSES = 2  # the format of files that say n_passes, which older versions do not know
 _ARRAYS = ("W", "intercept", "gradient")
 _LINES = ("alphas", "powers", "ks")
 _NAMES = ("facts", *_ARRAYS, *_LINES)
@@ -47,6 +48,7 @@ _IN_JSON: dict[Any, tuple[type, ...]] = {  # of the annotations of fields; all e
     "int": (int,),
     "float": (int, float),
     "float | None": (int, float, type(None)),
+    "int | None": (int, type(None)),
     "dict[str, float]": (dict,),
 }
 
@@ -75,6 +77,7 @@ class Solution(ByValue, ShownInNotebooks):
     ``gap`` bounds the distance of the objective to the optimum and is None where nothing does.
     ``n_iter`` counts the steps of the history: iterations, or the starts of a top-k search; where a
     fit followed a path in alpha, ``n_iter`` and ``seconds`` are those of all its solves.
+    ``n_passes`` counts how often X in blocks was read, by the whole fit; None for X in memory.
     """
 
     W: np.ndarray  # features x outputs
@@ -94,6 +97,7 @@ class Solution(ByValue, ShownInNotebooks):
     lower_bound: float | None = None  # no W allowed by the problem has a lower objective
     proof: str = ""  # what is known about the optimum, in words, and how
     gradient: np.ndarray | None = None  # of the loss at W (features x outputs), where known
+    n_passes: int | None = None
 
     @property
     def n_best_starts(self) -> int:
@@ -137,7 +141,8 @@ class Solution(ByValue, ShownInNotebooks):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
-        _write_npz(file, {"format": FORMAT, **_facts_of(self)}, _arrays_of(self))
+        facts = _facts_of(self)
+        _write_npz(file, {"format": _format_of([facts]), **facts}, _arrays_of(self))
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Solution:
@@ -202,7 +207,7 @@ class Path(ByValue, ShownInNotebooks):
         arrays = {name: values for name, values in given.items() if values is not None}
         for i, solution in enumerate(self.solutions):
             arrays |= _arrays_of(solution, f".{i}")
-        _write_npz(file, {"format": FORMAT, "solutions": facts}, arrays)
+        _write_npz(file, {"format": _format_of(facts), "solutions": facts}, arrays)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Path:
@@ -222,7 +227,14 @@ def _facts_of(solution: Solution) -> dict[str, Any]:
     """All of it but the arrays."""
     facts = {k: v for k, v in vars(solution).items() if k not in _ARRAYS}
     facts["history"] = [asdict(step) for step in solution.history]
+    if solution.n_passes is None:
+        del facts["n_passes"]
     return facts
+
+
+def _format_of(solutions: list[dict[str, Any]]) -> int:
+    """The oldest that can hold these facts."""
+    return COUNTS_PASSES if any("n_passes" in facts for facts in solutions) else FORMAT
 
 
 def _arrays_of(solution: Solution, suffix: str = "") -> dict[str, np.ndarray]:
@@ -279,7 +291,7 @@ def _read_npz(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
         arrays = {name: archive[name] for name in ours}
     facts = json.loads(str(arrays.pop("facts")))
     version = facts.pop("format", FORMAT)  # the first files had no such field
-    if version != FORMAT:
+    if version not in (FORMAT, COUNTS_PASSES):
         raise ValueError(f"the format {version!r:.40} of another version of rowsparse")
     return facts, arrays
 

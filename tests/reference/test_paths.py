@@ -315,7 +315,7 @@ def _with(file, **changes):
         {"history": 5},
         {"history": [{"iteration": "x"}]},
         {"starts": {"zero": "x"}},
-        {"format": 2},
+        {"format": 3},
         {"surprise": 1},
     ],
     ids=str,

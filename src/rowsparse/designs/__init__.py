@@ -1,14 +1,21 @@
 """X, wherever it lives: dense, memory-mapped or sparse, standardised without a copy."""
 
 from .base import Design
-from .storages import as_design
+from .blocks import RowBlocks
+from .chunked import ChunkedDesign
+from .moments import n_distinct
+from .storages import as_design, is_dask
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [
+    "ChunkedDesign",
     "Design",
     "Restriction",
+    "RowBlocks",
     "Standardized",
     "Subset",
     "WithConstant",
     "as_design",
+    "is_dask",
+    "n_distinct",
 ]

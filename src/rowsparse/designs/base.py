@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .moments import Moments
+
 Array = np.ndarray
 Centers = Array | None  # what is subtracted from every column; None stands for zeros
 OUTER_BLOCK_BYTES = 32 << 20  # bounds the copy of columns that ``outer`` makes at a time
@@ -49,6 +51,10 @@ class Design(ABC):
 
     def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         """``X' R`` summed over these samples alone; None where that takes as long as over all."""
+        return None
+
+    def moments(self, weights: Array, Y: Array) -> Moments | None:
+        """Weighted means and central products of [X Y], where a pass made before has left them."""
         return None
 
     def means(self, weights: Array) -> Array:

@@ -13,6 +13,8 @@ from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
 from .base import OUTER_BLOCK_BYTES, Array, Centers, Design
+from .blocks import RowBlocks
+from .chunked import ChunkedDesign, LocalPasses
 
 CACHE_BYTES = 1 << 20  # of a temporary block: it shall stay in the cache of one core
 # Where ``numerics.passes`` beat BLAS. Below the first, loading numba costs more than many passes
@@ -23,12 +25,19 @@ MOST_GRAM_COLUMNS = 150
 
 
 def as_design(X) -> Design:
-    """A design for an array, a memory map, a sparse matrix or array, or a design itself.
+    """A design for an array, a memory map, a sparse matrix or array, rows in blocks, or a design
+    itself.
 
     The only place that asks what type X has.
     """
     if isinstance(X, Design):
         return X
+    if isinstance(X, RowBlocks):
+        return ChunkedDesign(LocalPasses(X))
+    if is_dask(X):
+        from .dask_arrays import DaskPasses  # where X is one, Dask is there
+
+        return ChunkedDesign(DaskPasses(X))
     is_sparse = sparse.issparse(X)
     if not is_sparse:
         X = np.asarray(X)
@@ -40,6 +49,11 @@ def as_design(X) -> Design:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(float)
     return SparseDesign(X) if is_sparse else DenseDesign(X)
+
+
+def is_dask(X: object) -> bool:
+    """Whether it is a collection of Dask's, told by its name: Dask need not be there."""
+    return type(X).__module__.partition(".")[0] == "dask"
 
 
 class DenseDesign(Design):

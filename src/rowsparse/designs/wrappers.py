@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numerics.cached import cached_property
 from .base import Array, Centers, Design
+from .moments import Moments
 from .storages import DenseDesign
 
 ALL = slice(None)
@@ -70,6 +71,14 @@ class Standardized(Design):
 
     def constant_columns(self) -> Array:
         return self.base.constant_columns()
+
+    def moments(self, weights: Array, Y: Array) -> Moments | None:
+        known = self.base.moments(weights, Y)
+        if known is None:
+            return None
+        n_outputs = Y.shape[1]
+        centers = np.append(self.means_, np.zeros(n_outputs))
+        return known.transformed(centers, np.append(self.scales, np.ones(n_outputs)))
 
     def _base_centers(self, centers: Centers) -> Array:
         return self.means_ if centers is None else self.means_ + self.scales * centers
@@ -210,6 +219,10 @@ class WithConstant(Design):
 
     def constant_columns(self) -> Array:
         return np.append(self.base.constant_columns(), True)
+
+    def moments(self, weights: Array, Y: Array) -> Moments | None:
+        known = self.base.moments(weights, Y)
+        return None if known is None else known.with_column_of_ones(self.base.shape[1])
 
     def _split(self, columns: Array) -> tuple[Array, Array]:
         """The features among the columns, and which of them are the column of ones."""

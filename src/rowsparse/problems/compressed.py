@@ -31,10 +31,30 @@ def compressed(problem: PenalisedProblem) -> PenalisedProblem:
     root = _root(_products(problem))
     if not np.isfinite(root).all():
         return problem  # NaN in X: the problem's own sums will say so
-    loss = ResidualLoss(2.0, np.full(m, m / n))
-    few = replace(problem, design=as_design(root[:, :d]), Y=root[:, d:].copy(), loss=loss)
-    few.__dict__["sample_curvatures"] = problem.sample_curvatures
-    return few
+    return _on(root, problem)
+
+
+def of_one_pass(problem: PenalisedProblem) -> PenalisedProblem:
+    """The same of a design in blocks whose one pass has left the moments of [X Y], else the problem
+    itself. The root is that of the central products, with the means as one sample more: columns
+    far from zero lose no digits."""
+    if not problem.loss.quadratic:
+        return problem
+    moments = problem.design.moments(problem.loss.weights(len(problem.Y)), problem.Y)
+    if moments is None:
+        return problem
+    mean = np.sqrt(moments.total) * moments.means
+    return _on(np.vstack([_root(moments.products), mean]), problem)
+
+
+def _on(root: np.ndarray, problem: PenalisedProblem) -> PenalisedProblem:
+    """The problem on these rows of [X Y], whose products are those of all samples."""
+    n, d = problem.design.shape
+    few = len(root)
+    loss = ResidualLoss(2.0, np.full(few, few / n))
+    on_few = replace(problem, design=as_design(root[:, :d]), Y=root[:, d:].copy(), loss=loss)
+    on_few.__dict__["sample_curvatures"] = problem.sample_curvatures
+    return on_few
 
 
 def _products(problem: PenalisedProblem) -> np.ndarray:
@@ -63,5 +83,12 @@ def _root(A: np.ndarray) -> np.ndarray:
     scale[scale == 0] = 1.0
     if not np.isfinite(scale).all():
         return A * np.nan
-    values, vectors = np.linalg.eigh(A / scale[:, None] / scale)
+    A = A / scale[:, None] / scale
+    varies = np.flatnonzero(A.diagonal())
+    root = np.zeros_like(A)
+    try:  # thirty times as fast as the eigenvalues, and as exact where it goes through
+        root[np.ix_(varies, varies)] = np.linalg.cholesky(A[np.ix_(varies, varies)]).T
+        return root * scale
+    except np.linalg.LinAlgError:  # some columns depend on others
+        values, vectors = np.linalg.eigh(A)
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,10 +20,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..designs import ChunkedDesign, is_dask
 from ..inputs import Check, check_integer, check_number, check_parameters, check_positive
 from ..numerics.rows import row_norms
 from ..results import Solution
 from ..solvers.base import Solver
+from .blocks import check_same_columns, in_blocks
 from .data import FLOATS, Data
 from .wrong_tool import WrongToolWarning, weigh
 
@@ -56,6 +59,15 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Set the fitted attributes; the parameters have been checked."""
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X: of a Dask array as a Dask array, which nothing has computed
+        yet, of a store of blocks as an array in memory."""
+        if not in_blocks(X):
+            return super().transform(X)
+        support = self.get_support(indices=True)
+        design = check_same_columns(self, X)
+        return X[:, support] if is_dask(X) else design.take(support).astype(design.dtype)
 
     def to_frame(self, input_features: Any = None) -> Any:
         """One line per feature, best first, as a pandas (or else polars) data frame.
@@ -192,6 +204,8 @@ class JointSelector(FeatureSelector):
             self.support_ = (self.scores_ > 0) | always
         else:
             self.support_ = _exactly_k(order, always, eligible, k)
+        if isinstance(data.X, ChunkedDesign):
+            solution = replace(solution, n_passes=data.X.passes.count)
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         self.target_kind_ = data.target.kind
@@ -203,6 +217,8 @@ class JointSelector(FeatureSelector):
         """One note, by the rule of ``wrong_tool``, for the caller of the ``fit`` above ``_fit``."""
         self.notes_: tuple[str, ...] = ()
         if not self.solution_.converged:  # what is wrong has been said
+            return
+        if isinstance(data.X, ChunkedDesign):  # its rows are not drawn at random
             return
         evidence = weigh(data.X, data.target.Y, self.support_, np.isfinite(data.factors))
         if evidence is not None and evidence.is_wrong_tool:
@@ -236,6 +252,8 @@ class JointSelector(FeatureSelector):
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
+        if in_blocks(X):
+            return check_same_columns(self, X).matmul(self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         used = np.flatnonzero(self.coef_.any(axis=0))
         return safe_sparse_dot(X[:, used], self.coef_.T[used], dense_output=True) + self.intercept_

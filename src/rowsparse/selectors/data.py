@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from ..designs import Design, Standardized, as_design
+from ..designs import ChunkedDesign, Design, Standardized, as_design, n_distinct
 from ..inputs import (
     check_feature_weights,
     check_number,
@@ -23,6 +24,7 @@ from ..inputs import (
 )
 from ..problems.penalised import PenalisedProblem
 from ..targets import Target, as_array, as_target, class_factors, refuse_strange_target
+from .blocks import first_pass, in_blocks, refuse_bad_blocks, refuse_blocks, validated_blocks
 
 FLOATS = [np.float64, np.float32]
 # The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
@@ -30,7 +32,6 @@ FLOATS = [np.float64, np.float32]
 SMALLEST_SQUARE = 1e-290
 # Of the automatic ridge: chosen on half A of the sets of benchmarks/quality, reported on half B.
 RIDGE_OF_SEARCH = 3.0
-DIGITS = 11  # in which products of equal rows agree, whatever the order of their sums
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -41,7 +42,7 @@ NOTHING_VARIES = (
 class Samples:
     """X and y, weights of samples and features as ``fit`` was given them, all checked."""
 
-    X: Any  # ndarray, memory map or CSC; samples of weight zero are left out
+    X: Any  # ndarray, memory map, CSC or ChunkedDesign; samples of weight zero are left out
     y: np.ndarray
     target: Target
     weights: np.ndarray | None  # as given, times those of the classes
@@ -51,14 +52,17 @@ class Samples:
     def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any, finite: bool = True) -> Samples:
         """Check all input of a fit; without ``finite`` NaN in X is for the caller to find."""
         names = column_names(y)
-        X, y = validated(selector, X, y, finite)
+        if in_blocks(X):
+            X, y = validated_blocks(selector, X, y)
+        else:
+            X, y = validated(selector, X, y, finite)
         s = check_sample_weight(sample_weight, X.shape[0])
         factors = check_feature_weights(
             selector.feature_weights, X.shape[1], vars(selector).get("feature_names_in_")
         )
         if s is not None and not s.all():
             used = s > 0  # a weight of zero is a row that is not there
-            X = X[used]
+            X = X.only(used) if isinstance(X, ChunkedDesign) else X[used]
             y = y[used]
             s = s[used]
         y = as_array(y)
@@ -80,16 +84,21 @@ class Data:
     means: np.ndarray
     scales: np.ndarray
     factors: np.ndarray  # of the features; infinite for constant columns
-    X: Any  # the table itself, ndarray, memory map or CSC
+    X: Any  # the table itself, ndarray, memory map, CSC or ChunkedDesign
 
     @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, sample_weight: Any) -> Data:
-        """Check everything that ``fit`` was given and standardise the columns."""
+    def of(
+        cls, selector: Any, X: Any, y: Any, sample_weight: Any, squared_loss: bool = False
+    ) -> Data:
+        """Check everything that ``fit`` was given and standardise the columns. With squared loss
+        the first pass over X in blocks may be the only one."""
         samples = Samples.of(selector, X, y, sample_weight, finite=False)
         design = as_design(samples.X)
         n, d = design.shape
         given = np.ones(n) if samples.weights is None else samples.weights
         weights = given / given.mean()
+        if isinstance(design, ChunkedDesign):
+            first_pass(design, weights, samples.target.Y, squared_loss)
         constant = design.constant_columns()
         means = np.zeros(d)
         scales = np.ones(d)
@@ -137,7 +146,7 @@ class Data:
         # A mean would follow one column of large units, or one wrong entry, to a ridge under which
         # all others vanish. The lower of two in the middle: too little of a ridge does less harm.
         variance = np.sort(variances[eligible])[(d - 1) // 2]
-        price = k * np.log(np.e * d / k) / self._n_distinct(variances)
+        price = k * np.log(math.e * d / k) / self._n_distinct(variances)
         return float(RIDGE_OF_SEARCH * price**2 * variance * self._spread() ** (r - 2))
 
     def _n_distinct(self, variances: np.ndarray) -> int:
@@ -145,14 +154,15 @@ class Data:
 
         Columns count alike in it: a large entry would leave no digits to tell the others by.
         """
+        if isinstance(self.X, ChunkedDesign):
+            return self.X.n_distinct(self.target.Y)
         rng = np.random.default_rng(0)
         d = self.design.shape[1]
         Y = self.target.Y
         roots = np.sqrt(np.where(np.isfinite(variances) & (variances > 0), variances, 1.0))
         products = self.design.matmul(rng.standard_normal((d, 1)) / roots[:, None])[:, 0]
         products = products + Y @ rng.standard_normal(Y.shape[1])
-        scale = np.abs(products).max() or 1.0
-        return np.unique(np.round(products / scale, DIGITS)).size
+        return n_distinct(products)
 
     def _variances(self) -> np.ndarray:
         """Mean squares of the columns of the design."""
@@ -207,6 +217,8 @@ def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
     """
     if np.isfinite(sums).all():
         return sums
+    if in_blocks(X):
+        refuse_bad_blocks(sums)
     # scikit-learn's words about NaN and infinity; else single entries are finite
     check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
     raise ValueError(
@@ -228,6 +240,7 @@ def _nothing_to_select(squares: np.ndarray) -> str:
 
 def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any) -> Any:
     """X and y as scikit-learn reads them, NaN in X refused if ``finite``."""
+    refuse_blocks(selector, X)
     if y is None:
         raise ValueError(
             f"{type(selector).__name__} requires y to be passed, but the target y is None."

@@ -26,6 +26,7 @@ from ..paths import path_to_k
 from ..penalties import L2p, LpInf
 from ..penalties.families import PowerPenalty
 from ..problems.base import PENALTY
+from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import Solver, choose
@@ -94,7 +95,7 @@ class RowSelector(JointSelector):
         """The penalty of this selector at a strength, given the features' factors."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        data = Data.of(self, X, y, sample_weight)
+        data = Data.of(self, X, y, sample_weight, self._loss(None).quadratic)
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
@@ -115,7 +116,7 @@ class RowSelector(JointSelector):
         """The optimisation problem that ``fit`` would solve, and the solver it would use; with k
         as if so many features were to be selected."""
         check_parameters(self)
-        data = Data.of(self, X, y, sample_weight)
+        data = Data.of(self, X, y, sample_weight, self._loss(None).quadratic)
         if k is None and self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
         problem = self._problem(data, k)
@@ -127,16 +128,16 @@ class RowSelector(JointSelector):
 
     def _problem(self, data: Data, k: int | None) -> PenalisedProblem:
         penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
-        shape = (data.design.shape[1], data.target.Y.shape[1])
+        Y = data.target.Y
+        shape = (data.design.shape[1], Y.shape[1])
         if not isinstance(self.init, str) and np.shape(self.init) != shape:
             raise ValueError(
                 f"Expected init as an array of shape {shape} (features × outputs), "
                 f"got {np.shape(self.init)}."
             )
-        loss = self._loss(data.weights)
-        return PenalisedProblem.build(
-            data.design, data.target.Y, loss, penalty, self.fit_intercept, self._ridge(data, k)
-        )
+        loss, ridge = self._loss(data.weights), self._ridge(data, k)
+        build = PenalisedProblem.build
+        return of_one_pass(build(data.design, Y, loss, penalty, self.fit_intercept, ridge))
 
     def _ridge(self, data: Data, k: int | None) -> float:
         if not isinstance(self.ridge, str):

@@ -25,10 +25,12 @@ from ..inputs import (
 from ..losses import ResidualLoss
 from ..penalties import Cardinality
 from ..problems.base import AT_MOST_K
+from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
 from .base import JointSelector, say_how_it_ended, solver_for
+from .blocks import in_blocks, refuse_passes
 from .data import Data, check_ridge, refuse_bad_squares
 
 
@@ -139,7 +141,7 @@ class TopKSelector(JointSelector):
     }
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        data = Data.of(self, X, y, sample_weight)
+        data = self._data(X, y, sample_weight)
         problem = self._problem(data)
         refuse_bad_squares(self, X, problem)
         solution = solve_top_k(problem, self._solver(), self.n_init, self.polish, self._rng())
@@ -156,7 +158,14 @@ class TopKSelector(JointSelector):
         """The optimisation problem that ``fit`` would solve, and the solver it would use; with k
         under the ridge that goes with so many features."""
         check_parameters(self)
-        return self._problem(Data.of(self, X, y, sample_weight), k), self._solver()
+        return self._problem(self._data(X, y, sample_weight), k), self._solver()
+
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        """The columns as the problem sees them. Swaps of rows need many passes: X in blocks is for
+        squared loss of as many columns as one pass can multiply with each other."""
+        if in_blocks(X):
+            refuse_passes(self.r, X)
+        return Data.of(self, X, y, sample_weight, squared_loss=True)
 
     def _solver(self) -> Solver:
         return self.solver if isinstance(self.solver, Solver) else Splice()
@@ -169,9 +178,10 @@ class TopKSelector(JointSelector):
             ridge = data.ridge_of_search(k_of_ridge or k, self.r)
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
-        return PenalisedProblem.build(
+        problem = PenalisedProblem.build(
             data.design, data.target.Y, loss, penalty, self.fit_intercept, float(ridge)
         )
+        return of_one_pass(problem)
 
     @classmethod
     def paper(cls, n_features_to_select: Any = 10, **parameters: Any) -> Self:

@@ -1,0 +1,120 @@
+"""Passes over a Dask array: one task per chunk of rows, and small results come back.
+
+The only file that knows Dask, imported where X is one of its arrays. With a distributed client the
+tasks run on its workers, without one on threads of this process. X itself is never computed here:
+a task receives a chunk where it is, and only its result leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import dask
+import numpy as np
+from dask.base import get_scheduler
+from dask.delayed import Delayed, delayed
+
+from ..numerics.threads import one_blas_thread
+from .chunked import OfBlock, Passes, as_block, float_type
+
+FAN_IN = 4  # results that one task merges: a worker holds so many Gram matrices at a time
+
+
+class DaskPasses(Passes):
+    """Over the chunks of a Dask array, whose columns lie in one chunk."""
+
+    def __init__(self, X: Any):
+        refuse_columns_in_chunks(X)
+        if np.isnan(X.shape[0]) or np.isnan(np.array(X.chunks[0], dtype=float)).any():
+            self.count = 1  # rows whose number nobody knows are counted by computing their chunks
+            X = X.copy()
+            with _on_workers_or_threads():
+                X.compute_chunk_sizes()
+        self.shape = X.shape
+        self.dtype = float_type(X.dtype)
+        self.bounds = np.cumsum([0, *X.chunks[0]])
+        # what leads to a chunk is fused once, so that a pass adds a few tasks per chunk alone
+        self.chunks: list[Delayed] = list(X.to_delayed(optimize_graph=True)[:, 0])
+
+    def results(self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]) -> list:
+        return self._computed(self._tasks(of_block, shared, by_rows))
+
+    def merged(
+        self, merge: Callable, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
+    ) -> Any:
+        level = self._tasks(of_block, shared, by_rows)
+        merging = delayed(_merged, pure=False, traverse=False)
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [merging(merge, *group) for group in groups]
+        return self._computed(level)[0]
+
+    def _tasks(
+        self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
+    ) -> list[Delayed]:
+        """One per chunk; what all of them share is one task of its own."""
+        common = delayed(_together, pure=False, traverse=False)(*shared)
+        task = delayed(_on_chunk, pure=False, traverse=False)
+        return [
+            task(chunk, of_block, common, self.pieces(number, by_rows))
+            for number, chunk in enumerate(self.chunks)
+        ]
+
+    def _computed(self, tasks: list[Delayed]) -> list:
+        self.count += 1
+        with _on_workers_or_threads():
+            return list(dask.compute(*tasks, optimize_graph=False, traverse=False))
+
+
+def refuse_columns_in_chunks(X: Any) -> None:
+    """Say what to type where X is no array whose rows are whole."""
+    if type(X).__name__ != "Array":
+        raise TypeError(
+            f"Expected X as a Dask array, got a Dask {type(X).__name__}; "
+            "pass X.to_dask_array(lengths=True)."
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected X with two dimensions (samples × features), got {X.ndim}; "
+            "use X.reshape(-1, 1) for a single feature."
+        )
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"Expected numbers in X, got a Dask array of dtype {X.dtype}.")
+    if len(X.chunks[1]) > 1:
+        rows = X.chunks[0][0]
+        known = "'auto'" if np.isnan(rows) else str(rows)
+        raise ValueError(
+            f"Expected X in chunks of whole rows, got {len(X.chunks[1])} chunks of columns; "
+            f"use X.rechunk(({known}, -1))."
+        )
+
+
+def _together(*shared: Any) -> tuple[Any, ...]:
+    return shared
+
+
+def _on_chunk(chunk: Any, of_block: OfBlock, common: tuple[Any, ...], pieces: list[Any]) -> Any:
+    return of_block(as_block(chunk), *common, *pieces)
+
+
+def _merged(merge: Callable, *results: Any) -> Any:
+    total = results[0]
+    for result in results[1:]:
+        total = merge(total, result)
+    return total
+
+
+def _on_workers_or_threads() -> AbstractContextManager[Any]:
+    """Threads of this process hold BLAS to one thread each; workers are sent the parts of Y and of
+    residuals within the graph, from which a lost worker's task can be done again."""
+    stack = ExitStack()
+    if get_scheduler() is None:
+        stack.enter_context(one_blas_thread())
+        stack.enter_context(dask.config.set(scheduler="threads"))
+    else:
+        stack.enter_context(
+            dask.config.set({"distributed.admin.large-graph-warning-threshold": "10 GiB"})
+        )
+    return stack
