@@ -11,6 +11,7 @@ from .selectors import (
     ZeroNormSVC,
 )
 from .selectors.wrong_tool import WrongToolWarning
+from .stores import open_rows
 
 __version__ = "0.1.0"
 
@@ -25,4 +26,5 @@ __all__ = [
     "ZeroNormKernelSVC",
     "ZeroNormSVC",
     "__version__",
+    "open_rows",
 ]

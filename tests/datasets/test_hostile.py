@@ -19,7 +19,8 @@ import scipy.sparse
 from fuzz import damaged_files
 from numpy.lib import format as npy_format
 
-from rowsparse.datasets import DatasetError, load_file, safety
+from rowsparse.datasets import DatasetError, load_file
+from rowsparse.stores import safety
 
 X = np.array([[1.5, -2.0, 0.0], [0.25, 1e-7, 3.0], [4.0, 5.0, 6e10], [7.0, 8.0, 9.0]])
 Y = np.array([0, 1, 0, 1])

@@ -22,9 +22,10 @@ from scipy.sparse import issparse
 
 from rowsparse.datasets.base import NUMERIC, Dataset, DatasetError, Reading, shortened
 from rowsparse.datasets.matlab import matlab_arrays
-from rowsparse.datasets.safety import damaged, read_member, read_npy, reading
+from rowsparse.datasets.safety import read_member, read_npy
 from rowsparse.datasets.sparse import KEYS, OF_SPARSE, checked, narrowed, sparse_matrix
 from rowsparse.inputs import did_you_mean
+from rowsparse.stores.safety import damaged, reading
 
 Arrays = Mapping[str, Callable[[], Any]]
 ARRAY_SUFFIXES = (".npz", ".npy", ".mat")

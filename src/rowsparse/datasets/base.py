@@ -8,13 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rowsparse.stores.safety import DatasetError
+
 Task = Literal["auto", "classification", "regression"]
 Impute = Literal["median", "most-frequent", "indicator"]
 NUMERIC = "biuf"  # NumPy kinds: bool, signed, unsigned, float
-
-
-class DatasetError(ValueError):
-    """The data cannot be used as it is; the message is one sentence that says what to do."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rowsparse.datasets.base import Dataset, DatasetError, Reading
 from rowsparse.datasets.columns import assemble, check_names
-from rowsparse.datasets.safety import check_expansion, reading
+from rowsparse.stores.safety import check_expansion, reading
 
 KINDS = {".parquet": "a Parquet file", ".feather": "a Feather file", ".arrow": "an Arrow file"}
 ITEM = 8  # bytes of a number in memory

@@ -12,9 +12,10 @@ from rowsparse.datasets.columnar import KINDS, read_columnar, read_excel
 from rowsparse.datasets.delimited import read_delimited
 from rowsparse.datasets.h5ad import read_h5ad
 from rowsparse.datasets.matrix import finished
-from rowsparse.datasets.safety import check_file, unpacked
+from rowsparse.datasets.safety import unpacked
 from rowsparse.datasets.sparse import read_svmlight
 from rowsparse.datasets.text import DELIMITERS, STANDARD_INPUT, from_standard_input
+from rowsparse.stores.safety import check_file
 
 READERS: dict[str, Callable[[Path, Reading], Dataset]] = {
     **dict.fromkeys(KINDS, read_columnar),

@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 
 from rowsparse.datasets.base import Dataset, DatasetError, Reading, shortened
 from rowsparse.datasets.columns import check_known, checked_target
-from rowsparse.datasets.safety import check_expansion, reading
 from rowsparse.datasets.sparse import checked
+from rowsparse.stores.safety import check_expansion, reading
 
 
 def read_h5ad(path: Path, how: Reading) -> Dataset:

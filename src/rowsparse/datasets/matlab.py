@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from rowsparse.datasets.base import DatasetError
-from rowsparse.datasets.safety import check_expansion
+from rowsparse.stores.safety import check_expansion
 
 HEADER = 128  # bytes
 HDF5 = b"\x89HDF"

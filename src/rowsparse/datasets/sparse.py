@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from rowsparse.datasets.base import NUMERIC, Dataset, DatasetError, Reading, numbered_names
-from rowsparse.datasets.safety import reading
+from rowsparse.stores.safety import reading
 
 KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz always writes
 PARTS = {
