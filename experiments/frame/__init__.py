@@ -1,0 +1,26 @@
+"""What the experiments share: data, splits, a file of finished cells, pages, the command line."""
+
+from .cells import CellFile
+from .claims import Claim
+from .data import Table, load, random_splits, standardised
+from .pages import figure, interval, markdown_table, mean_and_spread, paragraphs, provenance
+from .run import Options, Study, Task, main
+
+__all__ = [
+    "CellFile",
+    "Claim",
+    "Options",
+    "Study",
+    "Table",
+    "Task",
+    "figure",
+    "interval",
+    "load",
+    "main",
+    "markdown_table",
+    "mean_and_spread",
+    "paragraphs",
+    "provenance",
+    "random_splits",
+    "standardised",
+]

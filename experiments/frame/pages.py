@@ -1,0 +1,85 @@
+"""Markdown, figures and intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rowsparse.model_selection.intervals import Interval, corrected_interval
+
+from .cells import CellFile
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table; numbers must be texts already, None is an empty cell."""
+    lines = [list(head), ["---"] * len(head)]
+    lines += [["" if cell is None else str(cell) for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def paragraphs(*parts: str) -> str:
+    """Parts of a page, empty ones left out."""
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
+    """As the papers give it: mean ± standard deviation over splits."""
+    if len(values) == 0:
+        return "–"
+    deviation = np.std(values, ddof=1) if len(values) > 1 else float("nan")
+    spread = f" ± {deviation:.{digits}f}" if np.isfinite(deviation) else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
+
+
+def interval(values: Sequence[float], test_share: float, digits: int = 2) -> str:
+    """The mean with a 95 % interval corrected for overlapping training sets."""
+    found: Interval = corrected_interval(np.asarray(values, dtype=float), test_share)[0]
+    if not np.isfinite(found.low):
+        return f"{found.estimate:.{digits}f}"
+    return f"{found.estimate:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+
+
+def provenance(cells: CellFile) -> str:
+    """One paragraph: how many cells, where, when and with what they were measured."""
+    origins = cells.origins()
+    if not origins:
+        return "No cells yet."
+    dates = sorted(one["date"] for one in origins)
+    loads = [one["load"] for one in origins]
+    cpu = sum(cell["cpu"] for cell in cells.cells.values())
+    facts = [_most(origins, name) for name in ("machine", "versions", "commit", "threads")]
+    machine, versions, commit, threads = facts
+    return (
+        f"{len(origins)} cells, {cpu / 60:.1f} CPU minutes, from {dates[0]} to {dates[-1]}; "
+        f"commit {commit}; {machine}; {versions}; OMP_NUM_THREADS {threads}; load of the machine "
+        f"{min(loads):g} to {max(loads):g}, so times are CPU seconds of the process."
+    )
+
+
+def _most(origins: list[dict[str, Any]], name: str) -> str:
+    """The values of a fact, the commonest first."""
+    return ", ".join(str(value) for value, _ in Counter(o[name] for o in origins).most_common())
+
+
+def figure(
+    path: Path, draw: Callable[[Any], None], columns: int = 1, rows: int = 1,
+    width: float = 4.2, height: float = 3.2,
+) -> str:  # fmt: skip
+    """Draw on a grid of axes (an array of rows × columns), save, return the path's last parts."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = (width * columns, height * rows)
+    drawing, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    draw(axes)
+    drawing.tight_layout()
+    drawing.savefig(path, dpi=110)
+    plt.close(drawing)
+    return f"{path.parent.name}/{path.name}"
