@@ -20,7 +20,7 @@ from .results import Path, Solution, Status
 from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
-from .solvers.penalised.exactly_k import exactly_k
+from .solvers.penalised.exactly_k import exactly_k, truncated
 from .solvers.penalised.starts import lower, search
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
@@ -251,6 +251,8 @@ class _Walk:
         Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
         """
         found = self.known[alpha].solution
+        if self.ended and found.rows.size > k:
+            return alpha, truncated(self.problem.with_alpha(alpha), found, k)
         if self.ended or found.rows.size < k or (found.rows.size == k and self.problem.convex):
             return alpha, found
         if self.squares is not None:

@@ -242,6 +242,21 @@ def test_matlab_files_do_not_lead_anywhere(tmp_path):
     assert load_file(tmp_path / "t.mat").X.shape == (4, 4)
 
 
+def test_a_heap_without_end_in_an_h5ad_file(tmp_path):
+    """HDF5 itself looks for the end of the first one for ever, and Ctrl-C does not reach it."""
+    pytest.importorskip("anndata")
+    path = tmp_path / "t.h5ad"
+    damaged_files.write_h5ad(path)
+    whole = path.read_bytes()
+    first_object = whole.index(b"GCOL") + 16
+    path.write_bytes(whole[:first_object] + bytes(16) + whole[first_object + 16 :])
+    refused(path, "y", match="a heap without end")
+    path.write_bytes(whole[: whole.index(b"GCOL") + 10])
+    refused(path, "y", match="cannot be read")
+    path.write_bytes(whole)
+    assert load_file(path, "y").X.shape == (60, 8)
+
+
 def test_a_short_run_of_damaged_files():
     """The long run is ``python tests/fuzz/damaged_files.py``."""
     found = list(damaged_files.failures(range(25)))

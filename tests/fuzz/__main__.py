@@ -20,6 +20,7 @@ def main() -> int:
     attack.add_argument("--step", type=int, default=1, help="every so many recipes of the seed")
     attack.add_argument("--most", type=int, default=10**9, help="recipes")
     attack.add_argument("--only", default="", help="one estimator")
+    attack.add_argument("--summary", type=Path, help="counts by seed; a later run goes on there")
     attack.add_argument("--out", type=Path, default=Path("fuzz-failures.jsonl"))
     replay = commands.add_parser("replay", help="the failures of a file once more")
     replay.add_argument("file", type=Path)
@@ -45,8 +46,9 @@ def main() -> int:
         return _replay(given.file, given.lines)
     with open(given.out, "a") as out:
         tally = driver.attack(
-            given.seed, given.first, given.step, given.seconds, given.most, out, given.only
-        )
+            given.seed, given.first, given.step, given.seconds, given.most, out, given.only,
+            driver.Summary(given.summary),
+        )  # fmt: skip
     print(tally)
     for refusal, count in tally.refusals.most_common():
         print(f"{count:6d}  refused: {refusal}")

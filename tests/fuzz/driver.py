@@ -40,7 +40,7 @@ def work() -> None:
         outcome = fits.carried_out(json.loads(line))
         answer = {
             "status": outcome.status, "findings": outcome.findings,
-            "refusal": outcome.refusal, "cpu": outcome.cpu,
+            "refusal": outcome.refusal, "fits": outcome.fits,
         }  # fmt: skip
         print(json.dumps(answer), file=answers, flush=True)
 
@@ -61,10 +61,11 @@ class Worker:
         with Watch(process.pid, began) as watch:
             line = process.stdout.readline()
         if line:
-            return json.loads(line)
+            return {**json.loads(line), "cpu": _cpu(process.pid) - began}
         process.wait()
         what = "timeout" if watch.killed else f"crash {process.returncode}"
-        return {"status": "failed", "findings": [(what, self._last_words())], "cpu": LIMIT}
+        findings = [(what, self._last_words())]
+        return {"status": "failed", "findings": findings, "fits": 1, "cpu": LIMIT}
 
     def _alive(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
@@ -122,43 +123,90 @@ def _cpu(pid: int) -> float:
 
 @dataclass
 class Tally:
-    """What has been seen so far."""
+    """What the recipes of a seed have shown so far; kept in a file, so that a run can go on."""
 
+    next: int = 0  # recipe
+    fits: int = 0
+    cpu: float = 0.0  # seconds of the worker: data, fits and checks
     counts: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
-    cpu: float = 0.0
+    commits: Counter[str] = field(default_factory=Counter)  # recipes carried out by each
 
-    def add(self, recipe: dict[str, Any], answer: dict[str, Any]) -> None:
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> Tally:
+        numbers = {name: kept[name] for name in ("next", "fits", "cpu")}
+        counters = {name: Counter(kept[name]) for name in set(kept) - set(numbers)}
+        return cls(**numbers, **counters)
+
+    def add(self, recipe: dict[str, Any], answer: dict[str, Any], commit: str = "") -> None:
         self.counts[answer["status"]] += 1
+        self.fits += answer["fits"]
         self.cpu += answer["cpu"]
+        self.commits[commit] += 1
         for what, _ in answer["findings"]:
             self.kinds[f"{what} ({recipe['estimator']})"] += 1
         if answer.get("refusal"):
             self.refusals[f"{recipe['estimator']}: {answer['refusal']}"] += 1
 
     def __str__(self) -> str:
-        lines = [f"{sum(self.counts.values())} recipes {dict(self.counts)} {self.cpu:.0f} s CPU"]
+        recipes = f"{sum(self.counts.values())} recipes {dict(self.counts)}"
+        lines = [f"{recipes}, {self.fits} fits, {self.cpu:.0f} s CPU"]
         lines += [f"{count:6d}  {kind}" for kind, count in self.kinds.most_common()]
         return "\n".join(lines)
 
 
+class Summary:
+    """The tallies of all seeds in one JSON file; None keeps them nowhere."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        known = json.loads(path.read_text()) if path is not None and path.exists() else {}
+        self.tallies = {seed: Tally.of(kept) for seed, kept in known.items()}
+
+    def of(self, seed: int) -> Tally:
+        return self.tallies.setdefault(str(seed), Tally())
+
+    def write(self) -> None:
+        if self.path is None:
+            return
+        partial = self.path.with_suffix(".partial")
+        kept = {seed: vars(tally) for seed, tally in self.tallies.items()}
+        partial.write_text(json.dumps(kept, indent=1) + "\n")
+        partial.replace(self.path)
+
+
+def commit() -> str:
+    """Of the code under attack; with a plus where it has been changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return told.stdout.strip()
+
+
 def attack(
-    seed: int, first: int, step: int, seconds: float, most: int, out: TextIO, only: str = ""
-) -> Tally:
-    """Recipes ``first, first + step, …`` of a seed until the time or the number is over."""
+    seed: int, first: int, step: int, seconds: float, most: int, out: TextIO, only: str = "",
+    summary: Summary | None = None,
+) -> Tally:  # fmt: skip
+    """Recipes ``first, first + step, …`` of a seed until the time or the number is over; after
+    those that the summary knows."""
     worker = Worker()
-    tally = Tally()
+    summary = Summary(None) if summary is None else summary
+    tally = summary.of(seed)
+    state = commit()
     ends = time.monotonic() + seconds
-    i = first
+    i = max(first, tally.next)
+    carried_out = 0
     try:
-        while time.monotonic() < ends and sum(tally.counts.values()) < most:
+        while time.monotonic() < ends and carried_out < most:
             recipe = recipe_of(seed, i)
             i += step
             if only and only != recipe["estimator"]:
                 continue
             answer = worker.carried_out(recipe)
-            tally.add(recipe, answer)
+            carried_out += 1
+            tally.next = i
+            tally.add(recipe, answer, state)
+            summary.write()
             if answer["findings"]:
                 line = {"seed": seed, "i": i - step, "findings": answer["findings"]}
                 out.write(json.dumps({**line, "recipe": recipe}) + "\n")

@@ -16,12 +16,13 @@ from scipy import sparse
 import rowsparse
 from rowsparse import solvers
 
-from . import checks, tables
+from . import checks, recipes, tables
 from .formulas import Table, claim_of
 
 SMALL = 300  # entries of X (20 x 15): such fits take seconds at most
 SECONDS = 5.0
 MODEST = 1e100  # scales up to here have objectives that a double can hold
+ALL_TWINS = 600  # entries of X up to which a fit takes so little time that every twin is made
 
 # What scikit-learn says about bad input, which is as deliberate as our own "Expected …".
 DELIBERATE = re.compile(
@@ -59,6 +60,7 @@ class Outcome:
         self.findings: list[checks.Finding] = []
         self.refusal = ""
         self.cpu = 0.0
+        self.fits = 0
         self.fit: Any = None
 
     @property
@@ -80,9 +82,16 @@ def carried_out(recipe: dict[str, Any]) -> Outcome:
         return outcome
     with np.errstate(all="ignore"):
         outcome.findings += _looked_at(recipe, outcome.fit, X, y, s)
-        if recipe["twin"] and not outcome.findings:
-            outcome.findings += _compared(recipe, outcome.fit, X, y, s)
+        for twin in _twins(recipe):
+            if not outcome.findings:
+                outcome.findings += _compared(dict(recipe, twin=twin), outcome, X, y, s)
     return outcome
+
+
+def _twins(recipe: dict[str, Any]) -> tuple[str, ...]:
+    if recipe["data"]["n"] * recipe["data"]["d"] <= ALL_TWINS:
+        return (*recipes.TWINS, "again")
+    return (recipe["twin"],) if recipe["twin"] else ()
 
 
 def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
@@ -95,6 +104,7 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            outcome.fits += 1
             outcome.fit = model.fit(X, y, sample_weight=s)
             outcome.fit.predict(X) if hasattr(model, "predict") else outcome.fit.transform(X)
         except Exception as error:
@@ -106,6 +116,7 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            outcome.fits += 1
             estimator(recipe).fit(X, y, sample_weight=s)
         outcome.cpu = time.process_time() - began
     outcome.findings += sorted(set(checks.loud(caught)))
@@ -147,7 +158,9 @@ def _looked_at(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list
     return [*found, *checks.claims(fit, claim, null), *checks.bounds(fit, claim, points)]
 
 
-def _compared(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[checks.Finding]:
+def _compared(
+    recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any
+) -> list[checks.Finding]:
     """The same problem told in another way."""
     other = dict(recipe, twin=None, data=dict(recipe["data"], storage="C"))
     params = other["params"] = dict(recipe["params"])
@@ -173,12 +186,26 @@ def _compared(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[
             if "init" not in params:
                 return []
             params["init"] = "zero"
-    twin = _fitted(other, X, y, s)
+    again = recipe["twin"] == "again"
+    twin = _fitted(other, tables.stored(X, recipe["data"]["storage"]) if again else X, y, s)
+    outcome.fits += twin.fits
     if twin.findings:
         return [(f"twin {what}", detail) for what, detail in twin.findings]
     if twin.fit is None:
         return [("twin", f"{recipe['twin']}: refused, {twin.refusal}")]
-    return _differences(recipe, fit, twin.fit, Table.of(recipe, X, y, s))
+    if again:
+        return _same_bits(outcome.fit, twin.fit)
+    return _differences(recipe, outcome.fit, twin.fit, Table.of(recipe, X, y, s))
+
+
+def _same_bits(fit: Any, twin: Any) -> list[checks.Finding]:
+    """The same call gives the same numbers, to the last digit."""
+    found: list[checks.Finding] = []
+    for name in ("coef_", "intercept_", "scores_", "support_", "dual_coef_"):
+        ours, its = vars(fit).get(name), vars(twin).get(name)
+        if ours is not None and not np.array_equal(ours, its):
+            found.append(("twin", f"again: another {name}"))
+    return found
 
 
 def _differences(recipe: dict[str, Any], fit: Any, twin: Any, table: Table) -> list[checks.Finding]:

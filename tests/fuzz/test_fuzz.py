@@ -1,12 +1,15 @@
 """A short attack with fixed seeds, and all that earlier attacks have found."""
 
+import io
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from fuzz import driver, interrupts
+from fuzz import driver, fits, interrupts
 
 FOUND = Path(__file__).parent / "found.jsonl"
 RECIPES = 60
@@ -36,6 +39,30 @@ def test_a_short_attack_finds_nothing(worker):
     findings = [(i, answer["findings"]) for i, answer in enumerate(answers) if answer["findings"]]
     assert findings == []
     assert sum(answer["status"] == "fitted" for answer in answers) > 0.8 * RECIPES
+
+
+def test_a_summary_counts_fits_and_lets_a_run_go_on(worker, monkeypatch, tmp_path):
+    monkeypatch.setattr(driver, "Worker", lambda: worker)
+    monkeypatch.setattr(worker, "close", lambda: None)
+    monkeypatch.setattr(driver, "commit", lambda: "abc")
+    path = tmp_path / "summary.json"
+    out = io.StringIO()
+    for _ in range(2):
+        tally = driver.attack(0, 0, 1, 60.0, 3, out, summary=driver.Summary(path))
+    kept = json.loads(path.read_text())["0"]
+    assert driver.Tally.of(kept) == tally
+    assert tally.next == 6
+    assert tally.commits == {"abc": 6}
+    assert tally.counts.total() == 6
+    assert tally.fits > 6  # some have twins
+    assert tally.cpu > 0
+
+
+def test_another_result_of_the_same_call_is_a_finding():
+    ours = SimpleNamespace(coef_=np.array([1.0]), support_=np.array([True]))
+    its = SimpleNamespace(coef_=np.array([np.nextafter(1.0, 2.0)]), support_=np.array([True]))
+    assert fits._same_bits(ours, ours) == []
+    assert fits._same_bits(ours, its) == [("twin", "again: another coef_")]
 
 
 def test_a_worker_that_dies_is_a_finding_and_is_replaced(worker, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from clock import Clock
 from conformance.problems import Case
+from sklearn.exceptions import ConvergenceWarning
 
 from rowsparse import L2pSelector
 from rowsparse import paths as paths_module
@@ -221,6 +222,30 @@ def test_an_interrupted_path_keeps_what_it_has():
     assert 1 <= len(found) < 10
     assert len(found.alphas) == len(found)
     assert found[-1].status == Status.INTERRUPTED
+
+
+@pytest.mark.parametrize("r", [2.0, 1.0])
+def test_a_way_to_k_rows_that_is_interrupted_beyond_them_keeps_k(r):
+    """Columns that enter all at once: the interrupt comes where more than k rows are nonzero."""
+    X = CASE.X[:, :1] + 1e-3 * CASE.X
+    model = selector(r=r, n_features_to_select=3, ridge=0.1)
+
+    def press_ctrl_c(step):
+        if step.n_rows > 3:
+            raise KeyboardInterrupt
+
+    model.set_params(solver=BlockDescent(callback=press_ctrl_c))
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(X, CASE.Y)
+    used = np.any(model.coef_ != 0, axis=0)
+    assert used.sum() == 3
+    np.testing.assert_array_equal(used, model.support_)
+    assert model.solution_.status == Status.INTERRUPTED
+    residual = model.predict(X) - CASE.Y
+    claimed = np.mean(np.linalg.norm(residual, axis=1) ** r) / r
+    claimed += model.alpha_ * np.linalg.norm(model.coef_, axis=0).sum()
+    claimed += 0.1 / 2 * np.sum(model.coef_**2)
+    assert model.solution_.objective == pytest.approx(claimed, rel=1e-9)
 
 
 def test_path_with_irls_equals_cold_solves():

@@ -44,14 +44,7 @@ def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: 
     restricted = problem.with_penalty(_only(problem.penalty, members))
     finisher = deadline.limited(solver if isinstance(solver, BlockDescent) else BlockDescent())
     found = run(finisher, restricted, W)
-    return replace(
-        found,
-        status=solution.status if not solution.converged else found.status,
-        start=solution.start,
-        starts=solution.starts,
-        gap=None,
-        solver=solution.solver,
-    )
+    return _told_like(solution, found, found.status if solution.converged else solution.status)
 
 
 def at_most_k(
@@ -71,6 +64,28 @@ def at_most_k(
     n_iter = whole.n_iter + found.n_iter
     found = replace(found, n_iter=n_iter, seconds=deadline.elapsed())
     return found if whole.gap is None else bounded(problem, found, whole.objective - whole.gap)
+
+
+def truncated(problem: PenalisedProblem, solution: Solution, k: int) -> Solution:
+    """The k largest rows of a solution whose solver was ended early, with its status. One step
+    adapts them to the loss of the others: a certificate needs a pass over X anyway."""
+    W = problem.joined(solution.W, solution.intercept)
+    members = _largest_rows(problem, solution, k)
+    restricted = problem.with_penalty(_only(problem.penalty, members))
+    found = run(BlockDescent(max_iter=1), restricted, np.where(members[:, None], W, 0.0))
+    return _told_like(solution, found, solution.status)
+
+
+def _told_like(solution: Solution, found: Solution, status: str) -> Solution:
+    """What was found for k rows, with the story of the solution that it comes from."""
+    return replace(
+        found,
+        status=status,
+        start=solution.start,
+        starts=solution.starts,
+        gap=None,
+        solver=solution.solver,
+    )
 
 
 def members_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:
