@@ -129,10 +129,6 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         self._say(found, interrupted)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Not used: ``fit`` takes groups besides."""
-        raise NotImplementedError
-
     def _numbers(self, d: int) -> tuple[float, int, float]:
         """Threshold, q and pfer."""
         threshold, q, pfer = self.threshold, self.q, self.pfer

@@ -142,10 +142,6 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
             )
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Not used: ``fit`` takes groups besides."""
-        raise NotImplementedError
-
     def _choose(self, scores: np.ndarray) -> None:
         self.best_index_ = chosen(self.rule, self.cv_results_, scores)
         self.best_params_ = dict(self.cv_results_["params"][self.best_index_])
