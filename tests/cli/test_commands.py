@@ -107,10 +107,12 @@ def test_stability_is_stability_selection(tmp_path):
     assert told == {n: p for n, p in zip(names, expected, strict=True) if p > 0}
     assert record["pfer"] == pytest.approx(selector.pfer_)
     assert load(folder).names == tuple(names)
-    again = rowsparse(*arguments)
-    assert again.exit_code == 2
-    assert "--force" in again.stderr
-    text = rowsparse(*arguments, "--force", "--out", tmp_path / "out.csv")
+    (folder / "cells" / "pair%2f4.json").unlink()
+    assert answer(*arguments) == record  # goes on where it was
+    other = rowsparse(*arguments, "--p", "0.5", "--method", "l2p")
+    assert other.exit_code == 2
+    assert "choose another folder" in other.stderr
+    text = rowsparse(*arguments, "--out", tmp_path / "out.csv")
     assert "half-samples" in text.stdout.splitlines()[-1]
     assert (tmp_path / "out.csv").read_text().startswith("rank,name,probability,stable")
 
