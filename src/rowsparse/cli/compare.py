@@ -67,12 +67,13 @@ def compare(
         with warnings_as_notes([*dataset.notes]) as notes, bar("Comparing"):
             found = compare_methods(
                 chosen,
-                dataset.X,
+                dataset.unfilled,
                 dataset.y,
                 ks=sorted({min(size, dataset.n_features) for size in ks}),
                 cv=cv,
                 repeats=repeats,
                 scoring=scoring,
+                imputer=dataset.filler,
                 store=store,
                 n_jobs=jobs,
                 random_state=seed or 0,

@@ -71,11 +71,12 @@ def stability(
             q=k,
             pfer=pfer,
             random_state=seed,
+            imputer=dataset.filler,
             n_jobs=jobs,
             store=store,
         )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Selecting on half-samples"):
-            stable.fit(dataset.X, dataset.y)
+            stable.fit(dataset.unfilled, dataset.y)
         result = replace(stable.stability_, names=dataset.feature_names)
         if store is not None:
             result.save(store)

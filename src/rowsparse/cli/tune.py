@@ -66,10 +66,18 @@ def tune(
         dataset = opened(
             data, output, {method: selector}, scoring=scoring, store=store, replaces=replaces
         )
-        search = SelectorCV(selector, ks=ks, scoring=scoring, cv=cv, rule=rule, n_jobs=jobs)
+        search = SelectorCV(
+            selector,
+            ks=ks,
+            scoring=scoring,
+            cv=cv,
+            rule=rule,
+            imputer=dataset.filler,
+            n_jobs=jobs,
+        )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Tuning"):
             began = time.perf_counter()
-            search.fit(dataset.X, dataset.y)
+            search.fit(dataset.unfilled, dataset.y)
             seconds = time.perf_counter() - began
         if store is not None:
             search.result_.save(store)

@@ -50,6 +50,7 @@ def compare(
     repeats: int = 1,
     estimators: Any = None,
     scoring: Any = None,
+    imputer: Any = None,
     groups: Any = None,
     store: Any = None,
     n_jobs: int | None = None,
@@ -74,6 +75,9 @@ def compare(
         None is a ridge classifier or regression on the standardised columns.
     scoring : None, or as in scikit-learn
         None is accuracy (several labels: all of them right) or R².
+    imputer : transformer, optional
+        X may have NaN then; a copy is fitted on every training part and fills both parts. It must
+        keep the columns, as ``SimpleImputer(keep_empty_features=True)`` does.
     groups : array of n_samples for splitters such as ``GroupKFold``
     store : folder, optional
         Also of a run that was killed: what it holds is not computed again.
@@ -99,7 +103,7 @@ def compare(
     (20, 9)
     """
     named = _named(methods, "methods", check_selector)
-    table = Table.of(_Owner(), next(iter(named.values())), X, y)
+    table = Table.of(_Owner(), next(iter(named.values())), X, y, imputer)
     ks = checked_ks(ks, table.shape[1])
     check_integer("repeats", repeats, 1)
     check_integer("random_state", random_state, 0)
@@ -242,6 +246,7 @@ def _cells(unit: Unit, table: Table, readouts: list[Readout], ks: list[int]) -> 
     y = table.y[unit.split.train]
     failure = ""
     try:
+        table = table.filled(unit.split.train)
         walk = follow(unit.selector, table.rows(unit.split.train), y, {}, ks=ks)
     except Exception as error:  # a method is other people's code, and one must not end the rest
         failure = f"{type(error).__name__}: {error}"
@@ -277,7 +282,7 @@ def _facts(
         mark.add_words([unit.key, unit.selector])
         mark.add_rows(unit.split.train)
     models = [(readout.name, vars(readout)) for readout in readouts]
-    mark.add_words([sorted(named), models, ks, str(scoring)])
+    mark.add_words([sorted(named), models, ks, str(scoring), table.imputer])
     share = float(np.mean([u.split.test.size / u.split.train.size for u in units]))
     usual = "r2" if table.target.kind == "numbers" else "accuracy"
     return {

@@ -55,7 +55,7 @@ class PairTask:
         weight = None if self.weight is None else self.weight[rows]
         given = fit_params_of(self.selector, weight)
         k = int(selects_k(self.selector) or 1)
-        X = self.table.rows(rows)
+        X = self.table.filled(rows).rows(rows)
         walk = follow(seeded(self.selector, seed), X, self.table.y[rows], given, ks=[k])
         return Half(walk.steps[0].columns, bool(walk.not_converged))
 
@@ -65,7 +65,7 @@ def folder_of(store: Any, tasks: list[PairTask]) -> CellStore:
     first = tasks[0]
     mark = Fingerprint()
     mark.add_table(first.table.X, first.table.y)
-    mark.add_words([first.selector])
+    mark.add_words([first.selector, first.table.imputer])
     if first.weight is not None:
         mark.add_rows(first.weight)
     for task in tasks:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
@@ -51,6 +52,9 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
     bound : {"unimodal", "r-concave", "worst-case"}
         By which pfer follows; the formulas are in ``rowsparse.model_selection.error_bounds``.
     random_state : int, RandomState or None
+    imputer : transformer, optional
+        X may have NaN then; a copy is fitted on every half-sample and fills it. It must keep the
+        columns, as ``SimpleImputer(keep_empty_features=True)`` does.
     n_jobs : int, optional
         Half-samples at the same time; the result does not depend on it.
     store : folder, optional
@@ -96,6 +100,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         pfer: float | None = None,
         bound: str = "unimodal",
         random_state: Any = None,
+        imputer: Any = None,
         n_jobs: int | None = None,
         store: Any = None,
     ) -> None:
@@ -106,6 +111,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         self.pfer = pfer
         self.bound = bound
         self.random_state = random_state
+        self.imputer = imputer
         self.n_jobs = n_jobs
         self.store = store
 
@@ -132,7 +138,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
                 f"same when the fit goes on, got {self.random_state!r}."
             )
         weight = fit_params.get("sample_weight")
-        table = Table.of(self, self.selector, X, y)
+        table = Table.of(self, self.selector, X, y, self.imputer)
         metadata = Metadata.of(self, table.shape[0], weight, groups)
         threshold, q, pfer = self._numbers(table.shape[1])
         found, interrupted = self._selections(X, y, table, metadata, q)
@@ -258,6 +264,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         ``probability``, the share of half-samples on which at least one of them was selected
         """
         check_is_fitted(self, "stability_")
+        if self.imputer is not None:
+            X = clone(self.imputer).fit_transform(X)
         return correlated_groups(self.stability_, X, correlation, least)
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -271,6 +279,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.selector)
         tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = self.imputer is not None
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.non_deterministic = self.random_state is None
         return tags
