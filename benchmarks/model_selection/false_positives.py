@@ -1,6 +1,7 @@
 """StabilitySelector: false columns against the number asked for, and the power beside it.
 
-python benchmarks/model_selection/false_positives.py [simulations]      (default: 200)
+python benchmarks/model_selection/false_positives.py [simulations] [F | top-k | l2,1]
+                                                          (default: 200 F)
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from rowsparse import ScoreSelector
+from rowsparse import L2pSelector, ScoreSelector, TopKSelector
 from rowsparse.model_selection import StabilitySelector
 from rowsparse.model_selection.error_bounds import BOUNDS
 
 N, D, OUTPUTS, SIGNALS, Q, PFER = 100, 200, 3, 8, 12, 1.0
 DESIGNS = ("independent", "correlated", "heavy-tailed")
+SELECTORS = {
+    "F": ScoreSelector("f"),
+    "top-k": TopKSelector(n_init=0, polish=False),
+    "l2,1": L2pSelector(p=1),
+}
 
 
 def design(kind: str, rng: np.random.Generator) -> np.ndarray:
@@ -31,7 +37,7 @@ def design(kind: str, rng: np.random.Generator) -> np.ndarray:
     return X
 
 
-def simulated(kind: str, seed: int) -> dict[str, tuple[int, int, float]]:
+def simulated(kind: str, seed: int, selector: str) -> dict[str, tuple[int, int, float]]:
     rng = np.random.default_rng(seed)
     X = design(kind, rng)
     truth = np.zeros(D, dtype=bool)
@@ -40,7 +46,7 @@ def simulated(kind: str, seed: int) -> dict[str, tuple[int, int, float]]:
     W[truth] = 0.4 * rng.standard_normal((SIGNALS, OUTPUTS))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = Z @ W + rng.standard_normal((N, OUTPUTS))
-    fitted = StabilitySelector(ScoreSelector("f"), q=Q, pfer=None, threshold=0.9, random_state=seed)
+    fitted = StabilitySelector(SELECTORS[selector], q=Q, threshold=0.9, random_state=seed)
     stability = fitted.fit(X, Y).stability_
     found = {}
     for bound in BOUNDS:
@@ -50,12 +56,12 @@ def simulated(kind: str, seed: int) -> dict[str, tuple[int, int, float]]:
     return found
 
 
-def main(simulations: int) -> None:
+def main(simulations: int, selector: str) -> None:
     """The designs in turn, so that the table so far, which is printed again and again, is fair."""
     runs: dict[str, list[dict[str, tuple[int, int, float]]]] = {kind: [] for kind in DESIGNS}
     for seed in range(simulations):
         for kind in DESIGNS:
-            runs[kind].append(simulated(kind, seed))
+            runs[kind].append(simulated(kind, seed, selector))
         if (seed + 1) % 25 == 0:
             table(runs)
 
@@ -77,4 +83,5 @@ def table(runs: dict[str, list[dict[str, tuple[int, int, float]]]]) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    arguments = [*sys.argv[1:], *("200", "F")[len(sys.argv) - 1 :]]
+    main(int(arguments[0]), arguments[1])

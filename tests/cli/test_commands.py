@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 from rowsparse import L2pSelector, ScoreSelector, TopKSelector
 from rowsparse.cli import progress
 from rowsparse.datasets import load_dataset
+from rowsparse.datasets.gaps import GapFiller
 from rowsparse.model_selection import Comparison, SelectorCV, StabilitySelector, compare, load
 from rowsparse.paths import selection_path
 
@@ -107,10 +108,12 @@ def test_stability_is_stability_selection(tmp_path):
     assert told == {n: p for n, p in zip(names, expected, strict=True) if p > 0}
     assert record["pfer"] == pytest.approx(selector.pfer_)
     assert load(folder).names == tuple(names)
-    again = rowsparse(*arguments)
-    assert again.exit_code == 2
-    assert "--force" in again.stderr
-    text = rowsparse(*arguments, "--force", "--out", tmp_path / "out.csv")
+    (folder / "cells" / "pair%2f4.json").unlink()
+    assert answer(*arguments) == record  # goes on where it was
+    other = rowsparse(*arguments, "--p", "0.5", "--method", "l2p")
+    assert other.exit_code == 2
+    assert "choose another folder" in other.stderr
+    text = rowsparse(*arguments, "--out", tmp_path / "out.csv")
     assert "half-samples" in text.stdout.splitlines()[-1]
     assert (tmp_path / "out.csv").read_text().startswith("rank,name,probability,stable")
 
@@ -131,6 +134,41 @@ def test_tune_is_selector_cv(tmp_path):
     assert "<--" in text.stdout
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert rowsparse(*arguments).exit_code == 2  # the page is there
+
+
+@pytest.fixture
+def gappy(tmp_path):
+    """A table of numbers and a category, a fifth of whose cells are missing."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    numbers = rng.normal(size=(60, 3)) + y[:, None] * [1.0, 0.5, 0.0]
+    towns = np.where(rng.random(60) < 0.7, np.array(["Bonn", "Oslo"])[y], "Rome")
+    cells = np.column_stack([numbers.round(3).astype(str), towns])
+    cells[rng.random(cells.shape) < 0.2] = ""
+    path = tmp_path / "gaps.csv"
+    lines = [",".join([*row, str(label)]) for row, label in zip(cells, y, strict=True)]
+    path.write_text("a,b,c,town,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_gaps_are_filled_inside_the_folds(gappy, monkeypatch):
+    seen = []
+
+    def fit(self, X, y=None):
+        seen.append(len(X))
+        return fitted(self, X, y)
+
+    fitted = GapFiller.fit
+    monkeypatch.setattr(GapFiller, "fit", fit)
+    table = (gappy, "--target", "y", "--impute", "median")
+    answer("compare", *table, "--methods", "f", "-k", 2, "--cv", 3)
+    assert seen == [60, 40, 40, 40]  # on reading, which is what the page shows, and in the folds
+    seen.clear()
+    answer("tune", *table, "--method", "f", "-k", "1,2", "--cv", 3)
+    assert sorted(seen) == [40, 40, 40, 60, 60, 60]
+    seen.clear()
+    answer("stability", *table, "--method", "f", "-k", 2, "--pairs", 2)
+    assert seen == [60, 30, 30, 30, 30]
 
 
 BAD_INPUT = {

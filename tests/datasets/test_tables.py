@@ -271,6 +271,43 @@ def test_gaps_may_have_a_column_of_their_own(tmp_path, engine):
     assert columns["a"] == [1, 4.5, 4, 5, 6]
 
 
+@pytest.mark.parametrize("impute", ["median", "most-frequent"])
+def test_gaps_can_be_filled_from_some_of_the_samples(tmp_path, impute, engine):
+    lines = [
+        "1,,Rome,f,0",
+        ",5,,m,1",
+        "4,5,Rome,,0",
+        "5,9,Oslo,f,1",
+        "6,NA,Bonn,f,1",
+        "9,9,Oslo,m,0",
+    ]
+    data = read(tmp_path, "a,b,town,sex,y\n" + "\n".join(lines), impute=impute)
+    train = [0, 1, 3, 5]  # without a third town, and with as many f as m
+    rest = [2, 4]
+    filler = data.filler.fit(data.unfilled[train])
+    assert np.isnan(data.unfilled[train]).any()
+    filled = filler.transform(data.unfilled)
+    raw = np.array([[1, np.nan], [np.nan, 5], [4, 5], [5, 9], [6, np.nan], [9, 9]])
+    strategy = impute.replace("-", "_")
+    numbers = SimpleImputer(strategy=strategy).fit(raw[train]).transform(raw)
+    np.testing.assert_array_equal(filled[:, :2], numbers)
+    towns = dict(zip(data.feature_names[2:], filled[:, 2:].T.tolist(), strict=True))
+    assert towns["town=Oslo"] == [0, 1, 0, 1, 0, 1]  # twice in the training part, Rome once
+    assert towns["town=Rome"] == [1, 0, 1, 0, 0, 0]
+    assert towns["sex=m"] == [0, 1, 0, 0, 0, 1]
+    assert not np.isnan(filled[rest]).any()
+    whole = data.filler.fit(data.unfilled).transform(data.unfilled)
+    np.testing.assert_array_equal(data.X, whole)
+    assert data.groups == {"town": (2, 3, 4)}
+
+
+def test_the_word_missing_is_not_a_gap(tmp_path, engine):
+    data = read(tmp_path, "a,y\nmissing,0\nx,1\n,0\nx,1\nz,0\n", impute="indicator")
+    assert data.feature_names == ("a=missing", "a=x", "a=z", "a=missing'")
+    assert data.X.sum(axis=0).tolist() == [1, 2, 1, 1]
+    assert data.groups == {"a": (0, 1, 2, 3)}
+
+
 def test_gaps_in_a_matrix(tmp_path):
     X = np.array([[1, np.nan], [2, 3], [4, 7.0]])
     np.savez(tmp_path / "t.npz", X=X, y=[0, 1, 0])

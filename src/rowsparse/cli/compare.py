@@ -9,6 +9,7 @@ import numpy as np
 from typer import Exit, Option
 
 from rowsparse.cli.methods import METHODS, build_selectors
+from rowsparse.cli.opening import opened
 from rowsparse.cli.options import (
     DataOptions,
     Folds,
@@ -18,9 +19,8 @@ from rowsparse.cli.options import (
     Scoring,
     Seed,
     Store,
-    check_scoring,
 )
-from rowsparse.cli.output import check_folder, write_csv
+from rowsparse.cli.output import write_csv
 from rowsparse.cli.path import whole_numbers
 from rowsparse.cli.progress import bar
 from rowsparse.cli.terminal import (
@@ -61,21 +61,19 @@ def compare(
     interrupted goes on where it was, and 'rowsparse report' makes a page of it.
     """
     with said_plainly():
-        output.check(data.data)
-        check_scoring(scoring)
-        check_folder("--store", store, "manifest.json")
         chosen = build_selectors(methods.split(","), problem.given())
         ks = whole_numbers("-k", k)
-        dataset = data.load()
+        dataset = opened(data, output, chosen, scoring=scoring, store=store)
         with warnings_as_notes([*dataset.notes]) as notes, bar("Comparing"):
             found = compare_methods(
-                {name: with_task(selector, dataset.task) for name, selector in chosen.items()},
-                dataset.X,
+                chosen,
+                dataset.unfilled,
                 dataset.y,
                 ks=sorted({min(size, dataset.n_features) for size in ks}),
                 cv=cv,
                 repeats=repeats,
                 scoring=scoring,
+                imputer=dataset.filler,
                 store=store,
                 n_jobs=jobs,
                 random_state=seed or 0,
@@ -106,13 +104,6 @@ def _failures(found: Comparison) -> list[str]:
     if all(cell.failure for cell in found.cells):
         raise ValueError(failures[0] if failures else "Interrupted before there was a result.")
     return failures
-
-
-def with_task(selector: Any, task: str) -> Any:
-    """A named dataset says what its target is."""
-    if task != "auto" and "task" in selector.get_params(deep=False):
-        selector.set_params(task=task)
-    return selector
 
 
 def _show(found: Comparison, lines: list[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from typer import Option
 
 from rowsparse.cli.fit import FitOfSteps
 from rowsparse.cli.methods import build_selector, known_method
+from rowsparse.cli.opening import opened
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
 from rowsparse.cli.output import write_csv
 from rowsparse.cli.select import complete
@@ -50,7 +51,6 @@ def path(
     data: that is what tune is for), and which came in.
     """
     with said_plainly():
-        output.check(data.data)
         known = known_method("--method", method)
         if "alpha" not in known.options and method != "topk":
             raise ValueError(
@@ -59,7 +59,7 @@ def path(
             )
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)
-        dataset = data.load()
+        dataset = opened(data, output, {method: selector})
         with (
             warnings_as_notes([*dataset.notes]) as notes,
             working(f"Following a path through {dataset.n_features} features"),

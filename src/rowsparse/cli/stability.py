@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from typer import Option
 
-from rowsparse.cli.compare import with_task
 from rowsparse.cli.methods import build_selector
+from rowsparse.cli.opening import opened
 from rowsparse.cli.options import (
     DataOptions,
     Jobs,
@@ -19,7 +19,7 @@ from rowsparse.cli.options import (
     Seed,
     Store,
 )
-from rowsparse.cli.output import check_folder, write_csv
+from rowsparse.cli.output import write_csv
 from rowsparse.cli.progress import bar
 from rowsparse.cli.terminal import (
     plain,
@@ -58,25 +58,25 @@ def stability(
 ) -> None:
     """Select the features that are chosen on most half-samples, with a bound on the false ones.
 
-    Two of -k, --threshold and --pfer give the third. With --store 'rowsparse report' makes a page
-    of the result.
+    Two of -k, --threshold and --pfer give the third. With --store a run that was interrupted or
+    killed goes on where it was, and 'rowsparse report' makes a page of the result.
     """
     with said_plainly():
-        output.check(data.data)
-        check_folder("--store", store, "result.json" if output.force else None)
         selector = build_selector(method, problem.given())
-        dataset = data.load()
+        dataset = opened(data, output, {method: selector}, store=store)
         stable = StabilitySelector(
-            with_task(selector, dataset.task),
+            selector,
             n_pairs=pairs,
             threshold=threshold,
             q=k,
             pfer=pfer,
             random_state=seed,
+            imputer=dataset.filler,
             n_jobs=jobs,
+            store=store,
         )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Selecting on half-samples"):
-            stable.fit(dataset.X, dataset.y)
+            stable.fit(dataset.unfilled, dataset.y)
         result = replace(stable.stability_, names=dataset.feature_names)
         if store is not None:
             result.save(store)

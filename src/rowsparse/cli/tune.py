@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from rowsparse.cli.compare import with_task
 from rowsparse.cli.methods import build_selector
+from rowsparse.cli.opening import opened
 from rowsparse.cli.options import (
     DataOptions,
     Folds,
@@ -19,9 +19,8 @@ from rowsparse.cli.options import (
     Scoring,
     Seed,
     Store,
-    check_scoring,
 )
-from rowsparse.cli.output import check_folder, write_csv
+from rowsparse.cli.output import write_csv
 from rowsparse.cli.path import whole_numbers
 from rowsparse.cli.progress import bar
 from rowsparse.cli.selection import as_record, as_rows, read_selection, show
@@ -61,18 +60,24 @@ def tune(
     selected columns.
     """
     with said_plainly():
-        output.check(data.data)
-        check_scoring(scoring)
-        check_folder("--store", store, "result.json" if output.force else None)
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)
-        dataset = data.load()
+        replaces = "result.json" if output.force else None
+        dataset = opened(
+            data, output, {method: selector}, scoring=scoring, store=store, replaces=replaces
+        )
         search = SelectorCV(
-            with_task(selector, dataset.task), ks=ks, scoring=scoring, cv=cv, rule=rule, n_jobs=jobs
+            selector,
+            ks=ks,
+            scoring=scoring,
+            cv=cv,
+            rule=rule,
+            imputer=dataset.filler,
+            n_jobs=jobs,
         )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Tuning"):
             began = time.perf_counter()
-            search.fit(dataset.X, dataset.y)
+            search.fit(dataset.unfilled, dataset.y)
             seconds = time.perf_counter() - began
         if store is not None:
             search.result_.save(store)

@@ -48,7 +48,10 @@ class Dataset:
     ``y`` is one column (labels or numbers) or a matrix (several outputs, or 0/1 labels).
     ``target_names`` names the codes 0, 1, … in ``y``, or the columns of a matrix ``y``;
     it is None where the values in ``y`` speak for themselves. ``ids`` holds the columns that name
-    the samples, ``notes`` what was done to the file's columns, in sentences.
+    the samples, ``notes`` what was done to the file's columns, in sentences; ``groups`` the columns
+    of every category that has several. Where values were missing ``X`` has them filled in from all
+    samples, ``with_gaps`` is X with NaN, and ``filler`` (a ``gaps.GapFiller``) fills it in from
+    some of them.
     """
 
     name: str
@@ -61,6 +64,9 @@ class Dataset:
     target: str = ""  # what y is called in the file
     ids: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    filler: Any = None
+    with_gaps: Any = None
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
@@ -80,6 +86,11 @@ class Dataset:
                 f"{where}: expected one name per feature, got {d} features and "
                 f"{len(self.feature_names)} names; leave the names out or give all of them."
             )
+
+    @property
+    def unfilled(self) -> Any:
+        """X as it is in the file, for whoever fills gaps from a part of the samples."""
+        return self.X if self.filler is None else self.with_gaps
 
     @property
     def n_samples(self) -> int:

@@ -18,7 +18,7 @@ from rowsparse.datasets.base import (
     shortened,
 )
 from rowsparse.datasets.cells import Kind, recognise
-from rowsparse.datasets.gaps import filled
+from rowsparse.datasets.gaps import GapFiller
 from rowsparse.inputs import did_you_mean
 
 Columns = Mapping[str, np.ndarray]
@@ -44,6 +44,7 @@ class Coding:
         self.different: list[str] = []
         self.empty: list[str] = []
         self.coded: dict[str, int] = {}
+        self.groups: dict[str, list[str]] = {}  # the columns of every category
         self.filled: dict[str, int] = {}
         self.refused: dict[str, dict[str, str]] = {"dates": {}, "stray": {}, "crowded": {}}
         self.missing: dict[str, int] = {}
@@ -78,7 +79,7 @@ class Coding:
             self._note_gaps(name, gaps)
         else:
             self.filled[name] = int(gaps.sum())
-            self.features[name] = filled(values, gaps, self.how.impute)
+            self.features[name] = values
             if self.how.impute == "indicator":
                 self._add_new(f"{name}=missing", gaps)
 
@@ -95,25 +96,48 @@ class Coding:
         if gaps.any() and self.how.impute is None:
             self._note_gaps(name, gaps)
             return
-        if gaps.any():
-            self.filled[name] = int(gaps.sum())
-            if self.how.impute == "indicator":
-                self._add_new(f"{name}=missing", gaps)
-            else:
-                most = max(words.values())
-                values = np.where(gaps, min(w for w in words if words[w] == most), values)
         levels = sorted(words)
         self.coded[name] = len(levels)
         # of two words one column says it all
-        for level in levels[1:] if len(levels) == 2 else levels:
-            self._add_new(f"{name}={level}", values == level)
+        shown = levels[1:] if len(levels) == 2 else levels
+        cells = [(level, values == level) for level in shown]
+        if gaps.any():
+            self.filled[name] = int(gaps.sum())
+            if self.how.impute == "indicator":  # one more word, which leaves no gap
+                cells.append(("missing", gaps))
+            else:
+                cells = [(level, _with_gaps(column, gaps)) for level, column in cells]
+        self.groups[name] = [self._add_new(f"{name}={level}", column) for level, column in cells]
 
-    def _add_new(self, name: str, column: np.ndarray) -> None:
+    def _add_new(self, name: str, column: np.ndarray) -> str:
         """A column of the truth; it must not take the name of one that is in the file."""
         while name in self.taken:
             name += "'"
         self.taken.add(name)
         self.features[name] = column
+        return name
+
+    def filler(self) -> GapFiller | None:
+        """What fills the gaps that are still there; None where there are none."""
+        if self.how.impute is None or not self.filled:
+            return None
+        place = {name: j for j, name in enumerate(self.features)}
+        numbers = [place[name] for name in self.filled if name in place]
+        words = []
+        if self.how.impute != "indicator":
+            for name in self.filled:
+                if name in self.groups:
+                    words.append([place[column] for column in self.groups[name]])
+        return GapFiller(self.how.impute, numbers, words)
+
+    def together(self) -> dict[str, tuple[int, ...]]:
+        """The places of the columns that belong together: those of a category."""
+        place = {name: j for j, name in enumerate(self.features)}
+        return {
+            name: tuple(place[column] for column in columns)
+            for name, columns in self.groups.items()
+            if len(columns) > 1
+        }
 
     def _note_gaps(self, name: str, gaps: np.ndarray) -> None:
         self.missing[name] = int(gaps.sum())
@@ -151,6 +175,13 @@ class Coding:
         return tuple(sentence.format(names) for sentence, names in saying.items() if names)
 
 
+def _with_gaps(column: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    # half precision holds 0, 1 and NaN, and leaves the precision of the table to its numbers
+    cells = column.astype(np.float16)
+    cells[gaps] = np.nan
+    return cells
+
+
 REFUSALS = {
     "stray": "expected numbers, or one word of a few, in every feature column, got other values "
     "among the numbers in {names} (for example {example!r} in {name!r}); correct them, or leave "
@@ -183,7 +214,7 @@ def missing_values(path: Path, counts: Mapping[str, int], first_row: int) -> Dat
 
 
 def check_finite(path: Path, columns: Columns) -> None:
-    infinite = [name for name, column in columns.items() if not np.isfinite(column).all()]
+    infinite = [name for name, column in columns.items() if np.isinf(column).any()]
     if infinite:
         raise DatasetError(
             f"{path}: expected finite numbers, got infinite ones in {shortened(infinite)}; "
@@ -238,6 +269,7 @@ def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
         )
     n = len(columns[how.targets[0]])
     X = _matrix(list(coding.features.values()), n)
+    filler = coding.filler()
     targets = [checked_target(path, name, columns[name]) for name in how.targets]
     y, target_names = targets[0], None
     if len(targets) > 1:
@@ -245,7 +277,7 @@ def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
         y, target_names = np.column_stack(targets), how.targets
     return Dataset(
         path.stem,
-        X,
+        X if filler is None else filler.fit_transform(X),
         y,
         tuple(coding.features),
         target_names,
@@ -253,6 +285,9 @@ def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
         target=how.targets[0],
         ids=coding.ids,
         notes=coding.notes(),
+        groups=coding.together(),
+        filler=filler,
+        with_gaps=None if filler is None else X,
     )
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from rowsparse.datasets.base import Dataset, DatasetError, Reading, counted
 from rowsparse.datasets.columns import check_known, missing_values
-from rowsparse.datasets.gaps import filled
+from rowsparse.datasets.gaps import GapFiller
 
 
 def finished(dataset: Dataset, how: Reading) -> Dataset:
@@ -42,20 +42,28 @@ def _without_gaps(where: Path, dataset: Dataset, how: Reading) -> Dataset:
     counts = {names[j]: int(gaps[:, j].sum()) for j in np.flatnonzero(gaps.any(axis=0))}
     if how.impute is None:
         raise missing_values(where, counts, int(np.argmax(gaps.any(axis=1))))
-    X = dataset.X.copy()
-    new: dict[str, np.ndarray] = {}
-    for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+    columns = np.flatnonzero(gaps.any(axis=0)).tolist()
+    for j in columns:
         if gaps[:, j].all():
             raise DatasetError(
                 f"{where}: expected some value in every column, got none at all in {names[j]!r}; "
                 f"leave it out with --ignore."
             )
-        X[:, j] = filled(X[:, j], gaps[:, j], how.impute)
-        if how.impute == "indicator":
-            new[f"{names[j]}=missing"] = gaps[:, j].astype(X.dtype)
+    X = dataset.X
+    new: list[str] = []
+    if how.impute == "indicator":
+        new = [f"{names[j]}=missing" for j in columns]
+        X = np.column_stack([X, gaps[:, columns].astype(X.dtype)])
     note = f"Filled missing values ({how.impute}) in {counted(counts)}."
-    X = np.column_stack([X, *new.values()]) if new else X
-    return replace(dataset, X=X, feature_names=(*names, *new), notes=(*dataset.notes, note))
+    filler = GapFiller(how.impute, columns)
+    return replace(
+        dataset,
+        X=filler.fit_transform(X),
+        feature_names=(*names, *new),
+        notes=(*dataset.notes, note),
+        filler=filler,
+        with_gaps=X,
+    )
 
 
 def _dense(column: Any) -> np.ndarray:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
@@ -20,9 +17,7 @@ from .following import checked_ks, follow
 from .intake import Table, check_selector, seeded
 from .progress import finished, logger
 from .readout import Readout, Split, readout_for
-from .store import CellStore
-
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of functions, other ones in every process
+from .store import CellStore, Fingerprint
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,7 @@ def compare(
     repeats: int = 1,
     estimators: Any = None,
     scoring: Any = None,
+    imputer: Any = None,
     groups: Any = None,
     store: Any = None,
     n_jobs: int | None = None,
@@ -79,6 +75,9 @@ def compare(
         None is a ridge classifier or regression on the standardised columns.
     scoring : None, or as in scikit-learn
         None is accuracy (several labels: all of them right) or R².
+    imputer : transformer, optional
+        X may have NaN then; a copy is fitted on every training part and fills both parts. It must
+        keep the columns, as ``SimpleImputer(keep_empty_features=True)`` does.
     groups : array of n_samples for splitters such as ``GroupKFold``
     store : folder, optional
         Also of a run that was killed: what it holds is not computed again.
@@ -104,14 +103,14 @@ def compare(
     (20, 9)
     """
     named = _named(methods, "methods", check_selector)
-    table = Table.of(_Owner(), next(iter(named.values())), X, y)
+    table = Table.of(_Owner(), next(iter(named.values())), X, y, imputer)
     ks = checked_ks(ks, table.shape[1])
     check_integer("repeats", repeats, 1)
     check_integer("random_state", random_state, 0)
     readouts = _readouts(estimators, scoring, table, random_state)
     units = list(_units(named, table, cv, repeats, groups, random_state))
     facts = _facts(named, readouts, units, table, ks, scoring)
-    folder = None if store is None else CellStore(store, facts["fingerprint"])
+    folder = None if store is None else CellStore(store, facts["fingerprint"], "comparison")
     cells = _all_cells(units, table, readouts, ks, folder, n_jobs, callback)
     names = () if table.names is None else tuple(map(str, table.names))
     comparison = Comparison(
@@ -206,7 +205,8 @@ def _all_cells(
     callback: Callable[[int, int], object] | None,
 ) -> list[Cell]:
     """The cells of every unit, those of the store as they are."""
-    known = {} if folder is None else folder.read()
+    stored = {} if folder is None else folder.read()
+    known = {key: [Cell.of_facts(facts) for facts in cells] for key, cells in stored.items()}
     missing = [unit for unit in units if unit.key not in known]
     done = [len(units) - len(missing)]
 
@@ -238,7 +238,7 @@ def cells_of(
     """Follow one method on one training set and score every k with every estimator."""
     cells = list(_cells(unit, table, readouts, ks))
     if folder is not None:
-        folder.write(unit.key, cells)
+        folder.write(unit.key, [cell.facts() for cell in cells])
     return cells
 
 
@@ -246,6 +246,7 @@ def _cells(unit: Unit, table: Table, readouts: list[Readout], ks: list[int]) -> 
     y = table.y[unit.split.train]
     failure = ""
     try:
+        table = table.filled(unit.split.train)
         walk = follow(unit.selector, table.rows(unit.split.train), y, {}, ks=ks)
     except Exception as error:  # a method is other people's code, and one must not end the rest
         failure = f"{type(error).__name__}: {error}"
@@ -275,20 +276,17 @@ def _facts(
     scoring: Any,
 ) -> dict[str, Any]:
     """What the comparison is of: a store belongs to one fingerprint alone."""
-    digest = hashlib.sha256()
-    X = table.X
-    for part in ([X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]) + [table.y]:
-        values = np.ascontiguousarray(part)
-        digest.update(repr(values.tolist()).encode() if values.dtype == object else values.data)
+    mark = Fingerprint()
+    mark.add_table(table.X, table.y)
     for unit in units:
-        digest.update(f"{unit.key} {ADDRESS.sub('', repr(unit.selector))}".encode())
-        digest.update(unit.split.train.tobytes())
-    models = [(readout.name, ADDRESS.sub("", repr(vars(readout)))) for readout in readouts]
-    digest.update(repr((sorted(named), models, ks, str(scoring), table.shape)).encode())
+        mark.add_words([unit.key, unit.selector])
+        mark.add_rows(unit.split.train)
+    models = [(readout.name, vars(readout)) for readout in readouts]
+    mark.add_words([sorted(named), models, ks, str(scoring), table.imputer])
     share = float(np.mean([u.split.test.size / u.split.train.size for u in units]))
     usual = "r2" if table.target.kind == "numbers" else "accuracy"
     return {
-        "fingerprint": digest.hexdigest(),
+        "fingerprint": mark.text(),
         "test_share": share,
         "scoring": usual if scoring is None else str(scoring),
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,7 @@ class Table:
     y: np.ndarray  # as the selector reads it
     target: Target
     names: np.ndarray | None
+    imputer: Any = None  # of what is missing in X, fitted on every training part
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,17 +36,21 @@ class Table:
         return self.X.shape
 
     @classmethod
-    def of(cls, owner: Any, selector: Any, X: Any, y: Any, **options: Any) -> Table:
+    def of(
+        cls, owner: Any, selector: Any, X: Any, y: Any, imputer: Any = None, **options: Any
+    ) -> Table:
         """Check X and y for the ``owner``, whose ``n_features_in_`` is set."""
-        checked, y = validated(owner, X, y, **options)
+        check_imputer(imputer)
+        finite: bool | Literal["allow-nan"] = True if imputer is None else "allow-nan"
+        checked, y = validated(owner, X, y, finite, **options)
         if sparse.issparse(checked):
             checked = checked.tocsr()  # folds are rows
         names = vars(owner).get("feature_names_in_")
         task = task_of(selector)
         target = as_target(y, task)
-        ours = isinstance(selector, FeatureSelector)
-        kept = checked if ours or names is None else X
-        return cls(kept, _decided(as_array(y), task), target, names)
+        as_array_of_numbers = isinstance(selector, FeatureSelector) or imputer is not None
+        kept = checked if as_array_of_numbers or names is None else X
+        return cls(kept, _decided(as_array(y), task), target, names, imputer)
 
     def resolved(self, selector: Any) -> Any:
         """A copy of the selector whose feature weights need no names: folds are plain arrays."""
@@ -60,6 +65,24 @@ class Table:
             numbers = self.target.kind == "numbers"
             copy.set_params(task="regression" if numbers else "classification")
         return copy
+
+    def filled(self, rows: np.ndarray) -> Table:
+        """The whole table with its gaps filled by an imputer that knows these samples alone."""
+        if self.imputer is None:
+            return self
+        imputer = self.fitted_imputer(rows)
+        X = imputer.transform(self.X)
+        if X.shape != self.X.shape:
+            raise ValueError(
+                f"Expected an imputer that keeps the {self.X.shape[1]} columns of X, got one that "
+                f"makes {X.shape[1]}; set keep_empty_features=True and add_indicator=False, and "
+                "add columns beforehand."
+            )
+        return replace(self, X=X, imputer=None)
+
+    def fitted_imputer(self, rows: np.ndarray) -> Any:
+        """A copy of the imputer that knows these samples; None where there is none."""
+        return None if self.imputer is None else clone(self.imputer).fit(self.rows(rows))
 
     def rows(self, rows: np.ndarray) -> Any:
         """Some samples of X."""
@@ -85,6 +108,16 @@ def check_selector(selector: Any) -> None:
         raise TypeError(
             "Expected selector to be a feature selector such as L2pSelector() (with fit, "
             f"get_support and get_params), got {selector!r}."
+        )
+
+
+def check_imputer(imputer: Any) -> None:
+    """None, or an object that can be copied and fills a table."""
+    wanted = ("fit", "transform", "get_params")
+    if imputer is not None and not all(name in dir(imputer) for name in wanted):
+        raise TypeError(
+            "Expected imputer to be None or a transformer such as SimpleImputer(), got "
+            f"{imputer!r}."
         )
 
 

@@ -151,10 +151,6 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         self._say(interrupted)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Not used: copies of weighted samples are not defined."""
-        raise NotImplementedError
-
     def _refuse_feature_weights(self) -> None:
         if self.selector.get_params(deep=False).get("feature_weights") is not None:
             raise ValueError(

@@ -27,7 +27,7 @@ def nested_score(
             "Expected a score of predictions for nested_score, got scoring='loss'; set "
             "scoring=None for the search."
         )
-    table = Table.of(owner, search.selector, X, y)
+    table = Table.of(owner, search.selector, X, y, search.imputer)
     metadata = Metadata.of(owner, table.shape[0], sample_weight, groups)
     splits = splits_of(search.cv if cv is None else cv, table, metadata)
     inner = _inner(search, splits, cv)
@@ -74,5 +74,6 @@ def _outer_fold(
     fitted = inner.fit(table.rows(split.train), table.y[split.train], **weights, groups=groups)
     support = np.flatnonzero(fitted.support_)
     readout = readout_for(search.estimator, search.scoring, table.target)
+    table = table.filled(split.train)
     score = readout.scores(table.X, table.y, table.target, split, [Step(support)])[0]
     return score, support, fitted.best_params_

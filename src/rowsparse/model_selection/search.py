@@ -59,6 +59,7 @@ def evaluate(table: Table, readout: Readout, combination: Combination, split: Sp
     n_steps = len(combination.candidates)
     y = table.y[split.train]
     try:
+        table = table.filled(split.train)
         walk = follow(
             combination.selector,
             table.rows(split.train),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..inputs import check_integer, check_name, check_number, check_parameters, is_integer, optional
 from ..selectors.base import FeatureSelector
 from .error_bounds import BOUNDS, completed
-from .following import follow, with_k
-from .intake import Metadata, Table, check_selector, fit_params_of, seeded, seeds, selects_k
+from .following import with_k
+from .half_samples import Half, PairTask, all_halves, folder_of
+from .intake import Metadata, Table, check_selector, seeds, selects_k
 from .interchangeable import CorrelatedGroup, correlated_groups
-from .progress import CallbackSupportMixin, Progress, finished, with_callbacks
+from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .stability_result import Stability, check_threshold
 from .subsamples import complementary_pairs
 
@@ -50,8 +52,14 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
     bound : {"unimodal", "r-concave", "worst-case"}
         By which pfer follows; the formulas are in ``rowsparse.model_selection.error_bounds``.
     random_state : int, RandomState or None
+    imputer : transformer, optional
+        X may have NaN then; a copy is fitted on every half-sample and fills it. It must keep the
+        columns, as ``SimpleImputer(keep_empty_features=True)`` does.
     n_jobs : int, optional
         Half-samples at the same time; the result does not depend on it.
+    store : folder, optional
+        Keeps every pair as it is finished. The same fit goes on from there after any end, a kill
+        included; it needs a random_state, by which the halves are the same again.
 
     Attributes
     ----------
@@ -92,7 +100,9 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         pfer: float | None = None,
         bound: str = "unimodal",
         random_state: Any = None,
+        imputer: Any = None,
         n_jobs: int | None = None,
+        store: Any = None,
     ) -> None:
         self.selector = selector
         self.n_pairs = n_pairs
@@ -101,7 +111,9 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         self.pfer = pfer
         self.bound = bound
         self.random_state = random_state
+        self.imputer = imputer
         self.n_jobs = n_jobs
+        self.store = store
 
     @with_callbacks
     def fit(self, X: Any, y: Any, groups: Any = None, **fit_params: Any) -> Self:
@@ -120,18 +132,21 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         unknown = sorted(set(fit_params) - {"sample_weight"})
         if unknown:
             raise TypeError(f"Expected sample_weight and groups alone, got {unknown}.")
+        if self.store is not None and not is_integer(self.random_state):
+            raise ValueError(
+                "Expected an integer random_state with a store, by which the half-samples are the "
+                f"same when the fit goes on, got {self.random_state!r}."
+            )
         weight = fit_params.get("sample_weight")
-        table = Table.of(self, self.selector, X, y)
+        table = Table.of(self, self.selector, X, y, self.imputer)
         metadata = Metadata.of(self, table.shape[0], weight, groups)
         threshold, q, pfer = self._numbers(table.shape[1])
         found, interrupted = self._selections(X, y, table, metadata, q)
         self._set(found, table, threshold, q, pfer)
         self._say(found, interrupted)
+        if self.store is not None:
+            self.stability_.save(self.store)
         return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Not used: ``fit`` takes groups besides."""
-        raise NotImplementedError
 
     def _numbers(self, d: int) -> tuple[float, int, float]:
         """Threshold, q and pfer."""
@@ -165,14 +180,15 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         pairs = complementary_pairs(target, groups, self.n_pairs, rng)
         plain = with_k(table.resolved(self.selector), q)
         tasks = []
-        for (first, second), seed in zip(pairs, seeds(rng, self.n_pairs), strict=True):
-            tasks.append((plain, table, metadata.selector, used[first], used[second], int(seed)))
+        drawn = seeds(rng, self.n_pairs)
+        for number, ((first, second), seed) in enumerate(zip(pairs, drawn, strict=True)):
+            halves = (used[first], used[second])
+            tasks.append(PairTask(number, plain, table, metadata.selector, halves, int(seed)))
+        folder = None if self.store is None else folder_of(self.store, tasks)
         progress = Progress(self, X, y, len(tasks), "pair of half-samples")
-        found, interrupted = finished(_on_a_pair, tasks, self.n_jobs, progress.step)
-        if not found:
-            raise KeyboardInterrupt
+        found, interrupted = all_halves(tasks, folder, self.n_jobs, progress.step)
         progress.end()
-        return [half for pair in found for half in pair], interrupted
+        return found, interrupted
 
     def _set(self, found: list[Half], table: Table, threshold: float, q: int, pfer: float) -> None:
         names = () if table.names is None else tuple(map(str, table.names))
@@ -248,6 +264,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         ``probability``, the share of half-samples on which at least one of them was selected
         """
         check_is_fitted(self, "stability_")
+        if self.imputer is not None:
+            X = clone(self.imputer).fit_transform(X)
         return correlated_groups(self.stability_, X, correlation, least)
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -261,37 +279,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.selector)
         tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = self.imputer is not None
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-@dataclass(frozen=True)
-class Half:
-    """What was selected on one half-sample."""
-
-    columns: np.ndarray
-    not_converged: bool
-
-
-def _on_a_pair(
-    selector: Any,
-    table: Table,
-    weight: np.ndarray | None,
-    first: np.ndarray,
-    second: np.ndarray,
-    seed: int,
-) -> list[Half]:
-    return [
-        _on_a_half(selector, table, weight, rows, seed + which)
-        for which, rows in enumerate((first, second))
-    ]
-
-
-def _on_a_half(
-    selector: Any, table: Table, weight: np.ndarray | None, rows: np.ndarray, seed: int
-) -> Half:
-    given = fit_params_of(selector, None if weight is None else weight[rows])
-    k = int(selects_k(selector) or 1)
-    walk = follow(seeded(selector, seed), table.rows(rows), table.y[rows], given, ks=[k])
-    return Half(walk.steps[0].columns, bool(walk.not_converged))

@@ -1,22 +1,28 @@
-"""A folder that holds the finished paths of a comparison, one file each."""
+"""A folder that holds the finished parts of a long computation, one file each."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .comparison import Cell
+import numpy as np
+from scipy import sparse
+
 from .saving import VERSION, read_json, write_json
 
 MANIFEST = "manifest.json"
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of functions, other ones in every process
 
 
 class CellStore:
     """Files written whole under a temporary name and then renamed: a process that is killed
-    leaves a path finished or not there."""
+    leaves a part finished or not there."""
 
-    def __init__(self, folder: Any, fingerprint: str):
+    def __init__(self, folder: Any, fingerprint: str, what: str):
         self.home = Path(folder)
         self.cells = self.home / "cells"
         self.cells.mkdir(parents=True, exist_ok=True)
@@ -27,24 +33,52 @@ class CellStore:
         mine = {"version": VERSION, "fingerprint": fingerprint}
         if manifest.exists() and read_json(manifest) != mine:
             raise ValueError(
-                f"Expected store to be a new folder or one of the same comparison, got "
-                f"{str(folder)!r}, which holds another one (other data, methods, ks or folds); "
+                f"Expected store to be a new folder or one of the same {what}, got "
+                f"{str(folder)!r}, which holds another one (other data, settings or seed); "
                 "choose another folder."
             )
         write_json(manifest, mine)
 
-    def write(self, key: str, cells: list[Cell]) -> None:
-        """Save the cells of one path."""
-        facts = {"key": key, "cells": [cell.facts() for cell in cells]}
-        write_json(self.cells / f"{file_name(key)}.json", facts)
+    def write(self, key: str, cells: list[dict[str, Any]]) -> None:
+        """Save the cells of one part, which are in the words of JSON."""
+        write_json(self.cells / f"{file_name(key)}.json", {"key": key, "cells": cells})
 
-    def read(self) -> dict[str, list[Cell]]:
-        """The cells of every finished path."""
+    def read(self) -> dict[str, list[dict[str, Any]]]:
+        """The cells of every finished part."""
         found = {}
         for file in sorted(self.cells.glob("*.json")):
             facts = read_json(file)
-            found[facts["key"]] = [Cell.of_facts(cell) for cell in facts["cells"]]
+            found[facts["key"]] = facts["cells"]
         return found
+
+
+class Fingerprint:
+    """Of all that a computation depends on: what is stored belongs to one fingerprint alone."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def add_table(self, X: Any, y: np.ndarray) -> None:
+        """The values of a table and its target."""
+        parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+        for part in [*parts, y]:
+            values = np.ascontiguousarray(part)
+            by_value = values.dtype == object
+            self.digest.update(repr(values.tolist()).encode() if by_value else values.data)
+        self.add_words([X.shape])
+
+    def add_words(self, words: Iterable[object]) -> None:
+        """Names, settings and estimators, by what they show of themselves."""
+        for word in words:
+            self.digest.update(f"{ADDRESS.sub('', repr(word))};".encode())
+
+    def add_rows(self, rows: np.ndarray) -> None:
+        """Which samples a part rests on."""
+        self.digest.update(rows.tobytes())
+
+    def text(self) -> str:
+        """Of everything that was added so far."""
+        return self.digest.hexdigest()
 
 
 def file_name(key: str) -> str:

@@ -57,6 +57,9 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
     rule : "best", "1se", a number or a function
         "1se" takes the fewest features whose mean score is within one standard error of the best,
         a number those within this tolerance of it, a function of ``cv_results_`` gives an index.
+    imputer : transformer, optional
+        X may have NaN then; a copy is fitted on every training part and fills both parts. It must
+        keep the columns, as ``SimpleImputer(keep_empty_features=True)`` does.
     n_jobs : int, optional
         Paths at the same time; the result does not depend on it.
 
@@ -65,6 +68,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
     cv_results_ : dict of arrays as in GridSearchCV, with ``mean_n_features``
     best_index_, best_params_, best_score_
     best_selector_ : the selector with ``best_params_``, fitted on all samples
+    imputer_ : the imputer fitted on all samples, or None; ``transform`` leaves gaps as they are
     path_ : rowsparse.results.Path on all samples along the best combination, or None
     support_, ranking_, scores_ : those of ``best_selector_``
     result_ : Tuning, the same as plain values that can be saved
@@ -93,6 +97,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         scoring: Any = None,
         cv: Any = 5,
         rule: Any = "best",
+        imputer: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.selector = selector
@@ -102,6 +107,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self.scoring = scoring
         self.cv = cv
         self.rule = rule
+        self.imputer = imputer
         self.n_jobs = n_jobs
 
     @with_callbacks
@@ -115,11 +121,14 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         """
         check_parameters(self)
         check_selector(self.selector)
-        table = Table.of(self, self.selector, X, y)
+        table = Table.of(self, self.selector, X, y, self.imputer)
         metadata = Metadata.of(self, table.shape[0], sample_weight, groups)
         given = fit_params_of(self.selector, metadata.selector)
         plain = table.resolved(self.selector)
-        combos = combinations(plain, self.grid, self.ks, table.X, table.y, given)
+        everyone = np.arange(table.shape[0])
+        self.imputer_ = table.fitted_imputer(everyone)
+        whole = table.filled(everyone)
+        combos = combinations(plain, self.grid, self.ks, whole.X, whole.y, given)
         readout = readout_for(self.estimator, self.scoring, table.target, plain)
         _refuse_incomparable(self.scoring, combos)
         splits = splits_of(self.cv, table, metadata)
@@ -129,7 +138,9 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self.cv_results_ = results_table(found)
         self.n_splits_ = len(splits)
         self._choose(found.scores)
-        self._fit_best(X, y, table, given, combos)
+        # the names of a data frame reach the best selector, unless its gaps had to be filled
+        named = (X, y) if self.imputer is None else (whole.X, whole.y)
+        self._fit_best(named[0], named[1], whole, given, combos)
         self._set_result(found.scores)
         progress.end()
         if not self.support_.any():
@@ -141,10 +152,6 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
                 stacklevel=3,
             )
         return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Not used: ``fit`` takes groups besides."""
-        raise NotImplementedError
 
     def _choose(self, scores: np.ndarray) -> None:
         self.best_index_ = chosen(self.rule, self.cv_results_, scores)
@@ -159,7 +166,8 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
             if position < len(combo.candidates):
                 break
             position -= len(combo.candidates)
-        best = clone(self.selector).set_params(**self.best_params_)
+        selector = self.selector if self.imputer is None else table.resolved(self.selector)
+        best = clone(selector).set_params(**self.best_params_)
         if isinstance(best, RowSelector) and combo.ks is not None:
             best.set_params(alpha=None)
         if combo.alphas is not None:
@@ -239,6 +247,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.selector)
         tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = self.imputer is not None
         tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 

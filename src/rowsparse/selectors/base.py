@@ -30,35 +30,16 @@ from .data import FLOATS, Data
 from .wrong_tool import WrongToolWarning, weigh
 
 
-class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
-    """What every selector of features is to scikit-learn and to the user, however it was fitted."""
+class FeatureSelector(SelectorMixin, BaseEstimator):
+    """What every selector of features is to scikit-learn and to the user, however it was fitted.
+
+    Subclasses have their own ``fit``, which sets the attributes below.
+    """
 
     _checks: ClassVar[Mapping[str, Check]]
     scores_: np.ndarray
     support_: np.ndarray
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the features to select.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
-        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs); classifiers
-            (``ZeroNormSVC``, ``ProbitSelector``) take class labels of any type alone
-        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
-        """
-        check_parameters(self)
-        before = vars(self).copy()
-        try:
-            self._fit(X, y, sample_weight)
-        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
-            self.__dict__ = before
-            raise
-        return self
-
-    @abstractmethod
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Set the fitted attributes; the parameters have been checked."""
+    ranking_: np.ndarray
 
     def transform(self, X: Any) -> Any:
         """The selected columns of X: of a Dask array as a Dask array, which nothing has computed
@@ -142,6 +123,33 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         return tags
 
 
+class DirectSelector(FeatureSelector, ABC):
+    """A selector that looks at X and y itself, unlike one that fits another many times."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the features to select.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame, (n_samples, n_features)
+        y : labels, a 0/1 label-indicator matrix, or numbers (one or many outputs); classifiers
+            (``ZeroNormSVC``, ``ProbitSelector``) take class labels of any type alone
+        sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
+        """
+        check_parameters(self)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
+            self.__dict__ = before
+            raise
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Set the fitted attributes; the parameters have been checked."""
+
+
 def solver_for(kind: str, known: str) -> Check:
     """The word "auto", or a solver for this kind of problem whose own parameters are in range."""
 
@@ -172,7 +180,7 @@ def _has_classes(selector: Any) -> bool:
     return vars(selector).get("target_kind_", "binary") != "numbers"
 
 
-class JointSelector(FeatureSelector):
+class JointSelector(DirectSelector):
     """A selector whose features are rows of a W fitted to all outputs jointly: also a model."""
 
     fit_intercept: bool

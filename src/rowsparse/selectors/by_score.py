@@ -19,13 +19,13 @@ from ..inputs import (
     did_you_mean,
     say_fewer_than,
 )
-from .base import FeatureSelector
+from .base import DirectSelector
 from .data import NOTHING_VARIES, Samples
 
 SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector
 
 
-class ScoreSelector(FeatureSelector):
+class ScoreSelector(DirectSelector):
     """Keep the k features that a filter scores highest.
 
     Parameters

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
@@ -238,7 +238,9 @@ def _nothing_to_select(squares: np.ndarray) -> str:
     return NOTHING_VARIES
 
 
-def validated(selector: Any, X: Any, y: Any, finite: bool = True, **options: Any) -> Any:
+def validated(
+    selector: Any, X: Any, y: Any, finite: bool | Literal["allow-nan"] = True, **options: Any
+) -> Any:
     """X and y as scikit-learn reads them, NaN in X refused if ``finite``."""
     refuse_blocks(selector, X)
     if y is None:
