@@ -16,6 +16,8 @@ import numpy as np
 from .numerics.rows import nonzero_rows
 from .values import ByValue, ShownInNotebooks
 
+__all__ = ["Path", "Solution", "Status", "Step"]
+
 
 class Status:
     """How a run ended: plain texts, which every format can hold."""
