@@ -14,7 +14,17 @@ NUMERIC = "biuf"  # NumPy kinds: bool, signed, unsigned, float
 
 
 class DatasetError(ValueError):
-    """The data cannot be used as it is; the message is one sentence that says what to do."""
+    """The data cannot be used as it is; the message is one sentence that says what to do.
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import DatasetError, load_dataset
+    >>> try:
+    ...     load_dataset("irish")
+    ... except DatasetError as error:
+    ...     print(str(error).split(";")[0])
+    'irish': expected a file or the name of a dataset, got neither
+    """
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,12 @@ class Reading:
     impute : what to put where a value is missing: the "median" (the most frequent value of
         categories), the "most-frequent" one, or the median and an "indicator" column beside it.
         None: missing values are refused.
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import Reading
+    >>> Reading(targets=("kind",), ids=("sample",)).header
+    True
     """
 
     targets: tuple[str, ...] = ()
@@ -51,6 +67,23 @@ class Dataset:
     ``target_names`` names the codes 0, 1, … in ``y``, or the columns of a matrix ``y``;
     it is None where the values in ``y`` speak for themselves. ``ids`` holds the columns that name
     the samples, ``notes`` what was done to the file's columns, in sentences.
+
+    Attributes
+    ----------
+    name : str
+    X : array or sparse matrix (n_samples, n_features)
+    y : array (n_samples,) or (n_samples, n_outputs)
+    feature_names, target_names : names, see above
+    task : {"auto", "classification", "regression"}
+    source, target : the file, and what y is called in it
+    ids, notes : see above
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import load_dataset
+    >>> data = load_dataset("iris")
+    >>> data.n_samples, data.n_features, data.feature_names[0]
+    (150, 4, 'sepal length (cm)')
     """
 
     name: str
@@ -85,10 +118,12 @@ class Dataset:
 
     @property
     def n_samples(self) -> int:
+        """Rows of X."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
+        """Columns of X."""
         return int(self.X.shape[1])
 
 
