@@ -47,6 +47,7 @@ lint: $(DEV_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_docstrings.py -k complete
 
 docs: $(DOCS_READY)
 	MPLBACKEND=Agg $(DOCS)/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

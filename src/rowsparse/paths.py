@@ -23,6 +23,8 @@ from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k, truncated
 from .solvers.penalised.starts import lower, search
 
+__all__ = ["power_path", "selection_path"]  # noqa: F822 (by __getattr__)
+
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: below it in tenths, for columns of next to no influence
 FARTHEST = 1e-12  # the end of that way; p = 0 and noise of 1e-5 of the signal need 1e-10

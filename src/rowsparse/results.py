@@ -16,6 +16,8 @@ import numpy as np
 from .numerics.rows import nonzero_rows
 from .values import ByValue, ShownInNotebooks
 
+__all__ = ["Path", "Solution", "Status", "Step"]
+
 
 class Status:
     """How a run ended: plain texts, which every format can hold."""
@@ -55,7 +57,15 @@ _IN_JSON: dict[Any, tuple[type, ...]] = {  # of the annotations of fields; all e
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a history."""
+    """One line of a history.
+
+    Attributes
+    ----------
+    iteration, seconds : its number, and the time since the start
+    objective : that of the best point so far
+    criterion : what the solver compares with its tolerance
+    n_rows : nonzero rows of W
+    """
 
     iteration: int
     seconds: float
@@ -78,6 +88,25 @@ class Solution(ByValue, ShownInNotebooks):
     ``n_iter`` counts the steps of the history: iterations, or the starts of a top-k search; where a
     fit followed a path in alpha, ``n_iter`` and ``seconds`` are those of all its solves.
     ``n_passes`` counts how often X in blocks was read, by the whole fit; None for X in memory.
+
+    Attributes
+    ----------
+    W, intercept : arrays (features x outputs) and (outputs,), of the standardised problem
+    objective, lower_bound : what was minimised at W, and what no allowed W falls below
+    violation, criterion, gap : as above
+    tol, status, n_iter, seconds, history : how the run ended (one of ``Status``), its steps
+    solver, start, starts : who solved it, from where, and the objective that each start reached
+    proof : what is known about the optimum, in words
+    gradient : of the loss at W (features x outputs), where known
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> solution = L2pSelector.mtfs(3).fit(X, y).solution_
+    >>> solution.status, solution.rows.size, solution.violation < 1e-7
+    ('converged', 3, True)
     """
 
     W: np.ndarray  # features x outputs
@@ -158,6 +187,21 @@ class Path(ByValue, ShownInNotebooks):
 
     Their W and intercept are those of the problem that was solved, with the columns of X centred
     and scaled as the selector does it.
+
+    Attributes
+    ----------
+    alphas, powers, ks : what falls or grows along the path; the last two are None where they do not
+    solutions : a tuple of ``Solution``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.paths import selection_path
+    >>> path = selection_path(L2pSelector(), X, y, ks=[2, 4])
+    >>> [solution.rows.size for solution in path.solutions]
+    [2, 4]
     """
 
     alphas: np.ndarray

@@ -24,6 +24,23 @@ class PanelEvaluation:
 
     ``confusion[i, j]`` counts the cells of group i that were taken for group j; ``correlations``
     is that of the genes with each other.
+
+    Attributes
+    ----------
+    genes, groups : names
+    confusion, correlations : as above
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)  # flowers for cells
+    >>> adata = AnnData(np.log1p(X))
+    >>> adata.obs["type"] = y.astype(str)
+    >>> from rowsparse.anndata import evaluate_panel
+    >>> evaluate_panel(adata, ["2", "3"], "type").recall.round(2).tolist()
+    [1.0, 0.96, 0.92]
     """
 
     genes: tuple[str, ...]
@@ -94,15 +111,31 @@ def evaluate_panel(
 ) -> PanelEvaluation:
     """How well given genes tell the groups apart: per group, which are mixed up, how redundant.
 
+    A panel that was chosen on the same cells has seen them all: its accuracy here is somewhat too
+    good. Choose on one half of the cells and evaluate on the other where that matters.
+
     Parameters
     ----------
+    adata, groupby, layer, use_raw, groups : as in ``select_genes``
     genes : names, or the boolean column of ``var`` that ``select_genes`` has written
     estimator : scikit-learn classifier; logistic regression on standardised genes unless given
     cv, random_state : stratified folds, shuffled
-    others : as in ``select_genes``
 
-    A panel that was chosen on the same cells has seen them all: its accuracy here is somewhat too
-    good. Choose on one half of the cells and evaluate on the other where that matters.
+    Returns
+    -------
+    PanelEvaluation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)  # flowers for cells
+    >>> adata = AnnData(np.log1p(X))
+    >>> adata.obs["type"] = y.astype(str)
+    >>> from rowsparse.anndata import evaluate_panel
+    >>> print(evaluate_panel(adata, ["2", "3"], "type"))
+    2 genes: accuracy 0.960, balanced 0.960; hardest 2 (0.920)
     """
     view = View.of(adata, layer, use_raw)
     cells, labels = labels_of(adata, groupby, groups)

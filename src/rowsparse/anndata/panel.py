@@ -61,6 +61,19 @@ def select_genes(
       ``scores`` with the genes of the panel for each group, those that speak for it first, which
       ``sc.pl.rank_genes_groups``, its dotplot and the others, and ``sc.get.rank_genes_groups_df``
       read with ``key="rowsparse"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)  # flowers for cells
+    >>> adata = AnnData(np.log1p(X))
+    >>> adata.obs["type"] = y.astype(str)
+    >>> from rowsparse.anndata import select_genes
+    >>> select_genes(adata, "type", 2)
+    >>> adata.uns["rowsparse"]["panel"].tolist()
+    ['3', '1']
     """
     adata = adata.copy() if copy else adata
     view = View.of(adata, layer, use_raw)

@@ -30,6 +30,12 @@ class Reading:
     impute : what to put where a value is missing: the "median" (the most frequent value of
         categories), the "most-frequent" one, or the median and an "indicator" column beside it.
         None: missing values are refused.
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import Reading
+    >>> Reading(targets=("kind",), ids=("sample",)).header
+    True
     """
 
     targets: tuple[str, ...] = ()
@@ -52,6 +58,23 @@ class Dataset:
     of every category that has several. Where values were missing ``X`` has them filled in from all
     samples, ``with_gaps`` is X with NaN, and ``filler`` (a ``gaps.GapFiller``) fills it in from
     some of them.
+
+    Attributes
+    ----------
+    name : str
+    X : array or sparse matrix (n_samples, n_features)
+    y : array (n_samples,) or (n_samples, n_outputs)
+    feature_names, target_names : names, see above
+    task : {"auto", "classification", "regression"}
+    source, target : the file, and what y is called in it
+    ids, notes, groups, with_gaps, filler : see above
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import load_dataset
+    >>> data = load_dataset("iris")
+    >>> data.n_samples, data.n_features, data.feature_names[0]
+    (150, 4, 'sepal length (cm)')
     """
 
     name: str
@@ -94,10 +117,12 @@ class Dataset:
 
     @property
     def n_samples(self) -> int:
+        """Rows of X."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
+        """Columns of X."""
         return int(self.X.shape[1])
 
 

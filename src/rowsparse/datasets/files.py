@@ -41,6 +41,21 @@ def load_file(
         otherwise). svmlight files carry it.
     **options : how to read it, the fields of `Reading`: delimiter, header, ignore, ids, keep,
         impute.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "plants.csv"
+    >>> _ = file.write_text("height,width,kind\\n1.5,2,fern\\n2.5,3,moss\\n")
+    >>> from rowsparse.datasets import load_file
+    >>> data = load_file(file, "kind")
+    >>> data.feature_names, data.y.tolist()
+    (('height', 'width'), ['fern', 'moss'])
     """
     how = Reading(as_targets(target), **options)
     if str(path) == STANDARD_INPUT:

@@ -44,7 +44,18 @@ PACKAGED = {
 
 
 def dataset_names() -> list[str]:
-    """Every name that `load_dataset` knows now."""
+    """Every name that `load_dataset` knows now.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import dataset_names
+    >>> "iris" in dataset_names()
+    True
+    """
     return sorted([*PACKAGED, *_own_files()], key=str.lower)
 
 
@@ -52,6 +63,22 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None, **options
     """A dataset by name. Its target is part of it; `target` names another array of an npz set.
 
     ``options`` are the fields of `Reading`, as in `load_file`.
+
+    Parameters
+    ----------
+    name : one of ``dataset_names()``
+    target : as in `load_file`
+    **options : the fields of `Reading`
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import load_dataset
+    >>> load_dataset("wine").target_names
+    ('class_0', 'class_1', 'class_2')
     """
     files = _own_files()
     if name in files:
@@ -85,7 +112,24 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None, **options
 
 
 def load_any(data: str, target: str | Sequence[str] | None = None, **options: Any) -> Dataset:
-    """A named dataset if there is one of that name, else a file (write ./digits for a file)."""
+    """A named dataset if there is one of that name, else a file (write ./digits for a file).
+
+    Parameters
+    ----------
+    data : a name or a path
+    target : as in `load_file`
+    **options : the fields of `Reading`
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import load_any
+    >>> load_any("iris").n_features
+    4
+    """
     path = Path(data)
     may_be_file = path.exists() or path.suffix or path.name != data or data == STANDARD_INPUT
     if may_be_file and data not in dataset_names():

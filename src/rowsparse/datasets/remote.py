@@ -117,7 +117,22 @@ REMOTE = {
 
 
 def fetch_dataset(name: str) -> Path:
-    """The file of a remote dataset, downloaded unless it is here already."""
+    """The file of a remote dataset, downloaded unless it is here already.
+
+    Parameters
+    ----------
+    name : as ``rowsparse datasets list`` shows it
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import fetch_dataset, load_dataset
+    >>> fetch_dataset("ALLAML")  # doctest: +SKIP
+    >>> load_dataset("ALLAML")  # doctest: +SKIP
+    """
     if name not in REMOTE:
         raise DatasetError(
             f"{name!r}: expected the name of a dataset that can be fetched, got another; such are "

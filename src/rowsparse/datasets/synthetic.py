@@ -25,16 +25,25 @@ def make_row_sparse(
 
     Parameters
     ----------
+    n_samples, n_features, n_informative, n_outputs : sizes
     noise : standard deviation of the noise, in units of the standard deviation of the signal.
     outliers : fraction of the samples whose outputs have their sign flipped, after the noise.
     task : "regression" gives the outputs themselves; "classification" gives the number of the
         largest output, so that there are `n_outputs` classes (at least 2).
+    random_state : int or Generator, optional
 
     Returns
     -------
     X : (n_samples, n_features)
     Y : (n_samples, n_outputs), or (n_samples,) for one output and for class labels
     support : indices of the informative features, ascending
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import make_row_sparse
+    >>> X, Y, support = make_row_sparse(50, 100, n_informative=5, n_outputs=2, random_state=0)
+    >>> X.shape, Y.shape, support.size
+    ((50, 100), (50, 2), 5)
     """
     tasks = ("regression", "classification")
     _expect(task in tasks, "task", "'regression' or 'classification'", repr(task))

@@ -24,7 +24,6 @@ BY_NAME = {
 }
 
 __all__ = [
-    "BY_NAME",
     "arom",
     "f_score",
     "fisher_score",

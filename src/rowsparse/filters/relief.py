@@ -90,6 +90,15 @@ def relieff(
     Returns
     -------
     scores : array (n_features,), larger is better, usually between -1 and 1 ("range")
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse.filters import relieff
+    >>> scores = relieff(X, y)
+    >>> scores.argsort()[::-1][:3].tolist()
+    [11, 6, 12]
     """
     check_choice("metric", metric, ("manhattan", "euclidean"))
     check_choice("scaling", scaling, ("range", "none"))

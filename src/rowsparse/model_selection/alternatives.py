@@ -21,8 +21,26 @@ DEPENDENT = 1e-10  # of a column's variance: what is left of one that depends on
 
 @dataclass(frozen=True, eq=False)
 class Alternatives(ByValue):
-    """For each of the ``selected`` columns the ``columns`` that may replace it, best first, and by
-    how much the loss rises if they do (``changes``, as a share of the loss without columns)."""
+    """For each selected column those that may replace it.
+
+    Attributes
+    ----------
+    selected : array of columns
+    columns : for each of them those that may replace it, best first
+    changes : how much the loss rises if they do, as a share of the loss without columns
+    tol : the largest change that was asked for
+    names : of all columns, or empty
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import alternatives
+    >>> found = alternatives(TopKSelector(3).fit(X, y), X, y, tol=0.05)
+    >>> found.to_frame().columns.tolist()
+    ['selected', 'alternative', 'change']
+    """
 
     selected: np.ndarray
     columns: tuple[np.ndarray, ...]

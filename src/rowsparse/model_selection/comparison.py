@@ -22,6 +22,23 @@ class Cell(ByValue):
 
     ``seconds`` are those of the whole path, which all k and estimators of a fold share;
     ``failure`` is empty or says why ``score`` is NaN.
+
+    Attributes
+    ----------
+    method, repeat, fold, k, estimator : which it is
+    score, seconds, failure : as above
+    columns : those that were selected
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> from rowsparse import ScoreSelector, TopKSelector
+    >>> from rowsparse.model_selection import compare
+    >>> methods = {"topk": TopKSelector(), "f": ScoreSelector("f")}
+    >>> found = compare(methods, X, y, ks=[2], cv=3)
+    >>> found.cells[0].method, found.cells[0].k, found.cells[0].columns.size
+    ('topk', 2, 2)
     """
 
     method: str
@@ -54,7 +71,26 @@ class Cell(ByValue):
 
 @dataclass(frozen=True)
 class Difference:
-    """Two methods at one k with one estimator: the mean of first minus second over folds."""
+    """Two methods at one k with one estimator: the mean of first minus second over folds.
+
+    Attributes
+    ----------
+    first, second, k, estimator : what is compared
+    interval : Interval
+        Of first minus second, corrected for resampling.
+    p_value : of no difference
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> from rowsparse import ScoreSelector, TopKSelector
+    >>> from rowsparse.model_selection import compare
+    >>> methods = {"topk": TopKSelector(), "f": ScoreSelector("f")}
+    >>> found = compare(methods, X, y, ks=[2], cv=3)
+    >>> print(found.differences()[0])
+    topk and f are not separable at k = 2 (ridge): 0.018 [-0.069, 0.104]
+    """
 
     first: str
     second: str
@@ -87,6 +123,22 @@ class Comparison(ByValue, ShownInNotebooks):
     ``cells`` are the records; ``methods``, ``ks`` and ``estimators`` what they range over;
     ``n_features`` the number of columns, ``names`` theirs or empty; ``test_share`` is
     n_test / n_train, ``scoring`` the name of the score, ``n_cells`` how many were asked for.
+
+    Attributes
+    ----------
+    cells, methods, ks, estimators : as above
+    n_features, names, test_share, scoring, n_cells : as above
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> from rowsparse import ScoreSelector, TopKSelector
+    >>> from rowsparse.model_selection import compare
+    >>> methods = {"topk": TopKSelector(), "f": ScoreSelector("f")}
+    >>> found = compare(methods, X, y, ks=[2], cv=3)
+    >>> found.finished, len(found.cells)
+    (True, 6)
     """
 
     cells: tuple[Cell, ...]

@@ -15,7 +15,26 @@ from .stability_result import Stability
 
 @dataclass(frozen=True, eq=False)
 class CorrelatedGroup(ByValue):
-    """Columns correlated with their most frequent one, which comes first."""
+    """Columns correlated with their most frequent one, which comes first.
+
+    Attributes
+    ----------
+    columns, names : indices and names
+    probabilities : share of half-samples on which each of them was selected
+    probability : of at least one of them
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import StabilitySelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = np.hstack([X, X[:, [6]] + 1e-3])  # a column and its double
+    >>> stable = StabilitySelector(TopKSelector(3), n_pairs=5, random_state=0).fit(X, y)
+    >>> [sorted(group.columns.tolist()) for group in stable.interchangeable(X, correlation=0.99)]
+    [[6, 13]]
+    """
 
     columns: np.ndarray
     probabilities: np.ndarray  # of each column

@@ -10,7 +10,18 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate between two bounds that cover the truth with probability ``level``."""
+    """An estimate between two bounds that cover the truth with probability ``level``.
+
+    Attributes
+    ----------
+    estimate, low, high, level : floats
+
+    Examples
+    --------
+    >>> from rowsparse.model_selection import Interval
+    >>> print(Interval(0.9, 0.87, 0.93))
+    0.900 [0.870, 0.930]
+    """
 
     estimate: float
     low: float

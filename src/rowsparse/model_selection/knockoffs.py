@@ -33,6 +33,23 @@ class Knockoffs(ByValue):
 
     ``e_values`` are means over the draws; ``threshold`` is that of the statistics for one draw,
     of the e-values for several, and infinite where nothing is selected.
+
+    Attributes
+    ----------
+    statistics, e_values, support, threshold : as above
+    fdr : the rate that was asked for
+    names : of the columns, or empty
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.datasets import make_row_sparse
+    >>> from rowsparse.model_selection import KnockoffSelector
+    >>> X, y, truth = make_row_sparse(200, 30, 10, random_state=0)
+    >>> found = KnockoffSelector(L2pSelector(alpha=0.01, p=1), random_state=0).fit(X, y).result_
+    >>> np.isin(truth, found.support).mean()
+    np.float64(1.0)
     """
 
     statistics: np.ndarray

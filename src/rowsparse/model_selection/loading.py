@@ -23,7 +23,30 @@ KINDS: dict[str, Any] = {
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """The result that was saved in a folder."""
+    """The result that was saved in a folder.
+
+    Parameters
+    ----------
+    folder : what the ``save`` of a result was given
+
+    Returns
+    -------
+    Tuning, Stability, Comparison, Knockoffs or Alternatives
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> import tempfile
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import alternatives, load
+    >>> found = alternatives(TopKSelector(3).fit(X, y), X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.save(folder + "/wine")
+    ...     again = load(folder + "/wine")
+    >>> again == found
+    True
+    """
     kind = kind_of(folder)
     if kind not in KINDS:
         raise ValueError(

@@ -24,6 +24,21 @@ class Stability(ByValue, ShownInNotebooks):
     ``selections`` holds one array of columns per half-sample (2 per pair); ``n_features`` is the
     number of columns d; ``threshold``, ``q`` and ``pfer`` belong together by ``bound``; ``names``
     are those of the columns or empty; ``n_pairs`` the complete pairs.
+
+    Attributes
+    ----------
+    selections, n_features, names : as above
+    threshold, q, pfer, bound : as above
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import StabilitySelector
+    >>> found = StabilitySelector(TopKSelector(3), n_pairs=5, random_state=0).fit(X, y).stability_
+    >>> found.n_pairs, found.probabilities.max()
+    (5, np.float64(1.0))
     """
 
     selections: tuple[np.ndarray, ...]

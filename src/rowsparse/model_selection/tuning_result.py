@@ -17,10 +17,26 @@ from .saving import load_result, save_result
 class Tuning(ByValue, ShownInNotebooks):
     """All candidates of a search and which was taken.
 
-    ``params`` has one mapping per candidate; ``scores`` is candidates x folds; ``means``,
-    ``errors`` (standard errors of the means), ``sizes`` (mean numbers of features) and ``seconds``
-    have one number per candidate; ``support`` are the columns selected on all samples, ``names``
-    theirs.
+    Attributes
+    ----------
+    params : one mapping per candidate
+    scores : array (candidates x folds)
+    means, errors : of the scores, and standard errors of the means, one per candidate
+    sizes, seconds : mean numbers of features, and what the candidate took
+    best_index, rule : which was taken, and by which rule
+    selector, scoring : names
+    support, names : columns selected on all samples, and their names
+    n_features : number of columns of X
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import SelectorCV
+    >>> result = SelectorCV(TopKSelector(), ks=[2, 5]).fit(X, y).result_
+    >>> result.best_params["n_features_to_select"]
+    5
     """
 
     params: tuple[dict[str, Any], ...]
@@ -67,8 +83,25 @@ class Tuning(ByValue, ShownInNotebooks):
 
 @dataclass(frozen=True, eq=False)
 class NestedScore(ByValue):
-    """The outer scores of a search: ``scores``, ``sizes`` (numbers of features) and ``params``
-    (what was chosen) have one entry per outer fold; ``interval`` is corrected for resampling."""
+    """The outer scores of a search.
+
+    Attributes
+    ----------
+    scores, sizes, params, supports : score, number of features, what was chosen, and which columns,
+        one entry per outer fold
+    interval : Interval
+        Of the mean score, corrected for resampling.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import SelectorCV
+    >>> nested = SelectorCV(TopKSelector(), ks=[2, 5], cv=3).nested_score(X, y)
+    >>> nested.scores.size, nested.mean > 0.9
+    (3, True)
+    """
 
     scores: np.ndarray
     sizes: np.ndarray

@@ -74,7 +74,26 @@ def report_markdown(
     data: Any = None,
     title: str | None = None,
 ) -> str:
-    """The facts of ``report`` as Markdown; figures are tables there."""
+    """The facts of ``report`` as Markdown; figures are tables there.
+
+    Parameters
+    ----------
+    result, path, data, title : as in ``report``
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.report import report_markdown
+    >>> text = report_markdown(L2pSelector(3).fit(X, y), title="Which wine")
+    >>> text.splitlines()[0]
+    '# Which wine'
+    """
     return _written(as_markdown(read(result, data, title)), path)
 
 
@@ -85,7 +104,27 @@ def report_json(
     data: Any = None,
     title: str | None = None,
 ) -> str:
-    """The facts of ``report`` as JSON, for programs."""
+    """The facts of ``report`` as JSON, for programs.
+
+    Parameters
+    ----------
+    result, path, data, title : as in ``report``
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.report import report_json
+    >>> import json
+    >>> facts = json.loads(report_json(L2pSelector(3).fit(X, y), title="Which wine"))
+    >>> facts["title"]
+    'Which wine'
+    """
     return _written(as_json(read(result, data, title)), path)
 
 
@@ -96,6 +135,30 @@ def save_figures(
 
     "svg" are those of the page (extra ``report``); "png" and "pdf" are drawn by matplotlib
     (extra ``plot``). The folder is made where it is missing; returns what was written.
+
+    Parameters
+    ----------
+    result, data : as in ``report``
+    folder : where the files go
+    format : {"svg", "png", "pdf"}
+
+    Returns
+    -------
+    list of paths
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> import tempfile
+    >>> from rowsparse.report import save_figures
+    >>> from rowsparse.paths import selection_path
+    >>> path = selection_path(L2pSelector(), X, y, n_alphas=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = save_figures(path, folder)
+    >>> [file.name for file in files]
+    ['path.svg']
     """
     facts = read(result, data)
     target = Path(folder)

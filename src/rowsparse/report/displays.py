@@ -65,6 +65,18 @@ class PathDisplay(Display):
     ----------
     path : rowsparse.report.facts.PathFacts
     selected : names drawn full, others are dashed; empty for all
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.report import PathDisplay
+    >>> display = PathDisplay.from_estimator(L2pSelector(), X, y, n_alphas=5)
+    >>> display.ax_.get_xlabel()
+    'alpha'
     """
 
     def __init__(self, path: PathFacts, selected: frozenset[str] = frozenset()) -> None:
@@ -123,6 +135,18 @@ class CoefficientDisplay(Display):
     ----------
     features : tuple of rowsparse.report.facts.Feature
     outputs : names of the outputs
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.report import CoefficientDisplay
+    >>> display = CoefficientDisplay.from_estimator(TopKSelector(3).fit(X, y))
+    >>> len(display.features)
+    3
     """
 
     def __init__(self, features: tuple[Feature, ...], outputs: tuple[str, ...]) -> None:
@@ -169,6 +193,19 @@ class AccuracyDisplay(Display):
     Parameters
     ----------
     curves : rowsparse.report.facts.CurveFacts
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import SelectorCV
+    >>> from rowsparse.report import AccuracyDisplay
+    >>> search = SelectorCV(TopKSelector(), ks=[1, 3, 5], cv=3).fit(X, y)
+    >>> AccuracyDisplay.from_estimator(search).ax_.get_xlabel()
+    'number of features'
     """
 
     def __init__(self, curves: CurveFacts) -> None:
@@ -219,6 +256,19 @@ class StabilityDisplay(Display):
     Parameters
     ----------
     stability : rowsparse.report.facts.StabilityFacts
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.model_selection import StabilitySelector
+    >>> from rowsparse.report import StabilityDisplay
+    >>> stable = StabilitySelector(TopKSelector(3), n_pairs=5, random_state=0).fit(X, y)
+    >>> StabilityDisplay.from_estimator(stable).ax_.get_xlabel()
+    'chosen on this share of half-samples'
     """
 
     def __init__(self, stability: StabilityFacts) -> None:

@@ -264,7 +264,7 @@ class ZeroNormKernelSVC(KernelExpansion):
     C : float > 0
         Weight of the errors; smaller keeps fewer support vectors.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable (A, B) -> matrix
-    gamma : {"scale", "auto"} or float, degree : int, coef0 : float
+    gamma, degree, coef0 : {"scale", "auto"} or float, int, float
         Of the kernel, as in scikit-learn's SVC.
     n_vectors_to_select : int, optional
         Exactly this many support vectors: the reweighting stops when no more are left, with a
@@ -288,6 +288,18 @@ class ZeroNormKernelSVC(KernelExpansion):
     n_support_ : array (n_classes,)
     solution_ : rowsparse.results.Solution, of the problem that chose the vectors
     n_iter_, classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from rowsparse import ZeroNormKernelSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = ZeroNormKernelSVC(n_vectors_to_select=10)
+    >>> model = make_pipeline(StandardScaler(), machine).fit(X, y)
+    >>> model[-1].support_.size, model.score(X, y) > 0.9
+    (10, True)
     """
 
     C: float = 1.0

@@ -34,6 +34,29 @@ def selection_path(
     ``ks`` the path has one solution per k instead: the largest alpha found with at least k rows.
     All are solutions of one problem: ``ridge="auto"`` is that of the largest k. The solver's
     time limit is for the whole path.
+
+    Parameters
+    ----------
+    selector : L2pSelector, LpInfSelector or TopKSelector
+    X, y : as in ``fit``
+    alphas : numbers > 0, optional
+    n_alphas, alpha_min_ratio : the grid without ``alphas``
+    ks : numbers of features, instead of alphas
+    sample_weight : array, optional
+
+    Returns
+    -------
+    rowsparse.results.Path
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.paths import selection_path
+    >>> path = selection_path(TopKSelector(), X, y, ks=[1, 2, 3])
+    >>> path.n_rows.tolist()
+    [1, 2, 3]
     """
     if not isinstance(selector, RowSelector | TopKSelector):
         raise TypeError(
@@ -67,6 +90,28 @@ def power_path(
     From p = 1, where the solution is global, this follows one minimum into the non-convex
     problems; the selector's own p is not used. alpha is the selector's for every p, or where that
     is None, ``fraction`` of the alpha_max of each p.
+
+    Parameters
+    ----------
+    selector : L2pSelector or LpInfSelector
+    X, y : as in ``fit``
+    powers : numbers from 0 to 1
+    fraction : float, of alpha_max
+    sample_weight : array, optional
+
+    Returns
+    -------
+    rowsparse.results.Path
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.paths import power_path
+    >>> path = power_path(L2pSelector(), X, y, powers=[1, 0.5])
+    >>> path.n_rows[1] <= path.n_rows[0]  # smaller p, fewer columns
+    np.True_
     """
     if not isinstance(selector, RowSelector):
         raise TypeError(

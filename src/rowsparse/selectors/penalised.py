@@ -325,9 +325,8 @@ class LpInfSelector(RowSelector):
         the solution at p = 1 continued down in p; "best" tries all and keeps the lowest.
     solver : "auto" or an object from ``rowsparse.solvers``
         ``BlockDescent`` (which "auto" is) or ``ProximalGradient``.
-    others : as in ``L2pSelector``, which has ``r`` besides.
-
-    Attributes are those of ``L2pSelector``; ``scores_`` are Euclidean row norms.
+    n_features_to_select, alpha, p, ridge, feature_weights : as in ``L2pSelector``
+    fit_intercept, standardize, class_weight, task : as in ``L2pSelector``, whose attributes it has
 
     Examples
     --------

@@ -114,9 +114,30 @@ class ProbitSelector(MarginClassifier, Probabilities):
 class ProbitKernelClassifier(KernelExpansion, Probabilities):
     r"""The same model in a kernel: ``P(y = 1 | x) = Phi(sum_j a_j k(x_j, x) + b)``, few a_j != 0.
 
-    Parameters and attributes as in ``ZeroNormKernelSVC``, with ``prior`` (the gamma of
-    ``ProbitSelector``) in place of C and without ``refit_C``; ``gamma`` is the kernel's, ``solver``
-    "auto" or ``ProbitEM``.
+    Parameters
+    ----------
+    prior : float > 0
+        The gamma of ``ProbitSelector``.
+    solver : "auto" or ``rowsparse.solvers.ProbitEM``
+    kernel, gamma, degree, coef0, n_vectors_to_select : as in ``ZeroNormKernelSVC``
+    norm, tol, max_iter, class_weight : as in ``ZeroNormKernelSVC``
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, intercept_, n_support_ : as in ``ZeroNormKernelSVC``
+    solution_, n_iter_, classes_, n_features_in_, feature_names_in_ : as in ``ZeroNormKernelSVC``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from rowsparse import ProbitKernelClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = ProbitKernelClassifier(n_vectors_to_select=10)
+    >>> model = make_pipeline(StandardScaler(), machine).fit(X, y)
+    >>> model[-1].support_.size, model.score(X, y) > 0.9
+    (10, True)
     """
 
     _: KW_ONLY

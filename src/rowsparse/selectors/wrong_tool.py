@@ -44,7 +44,21 @@ CERTAIN = 3.0
 
 
 class WrongToolWarning(UserWarning):
-    """Neighbours explain y much better from other columns than from those selected."""
+    """Neighbours explain y much better from other columns than from those selected.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from rowsparse import TopKSelector, WrongToolWarning
+    >>> X = np.random.default_rng(0).normal(size=(600, 30))
+    >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)  # a product: no column says anything alone
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = TopKSelector(5).fit(X, y)
+    >>> [warning.category.__name__ for warning in caught]
+    ['WrongToolWarning']
+    """
 
 
 @dataclass(frozen=True)

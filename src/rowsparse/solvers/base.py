@@ -52,6 +52,23 @@ class Solver(Parameters, ABC, Generic[P, S]):
     """Parameters that all solvers share; see ``run`` for their meaning.
 
     A solver names the kinds of problem that it solves; ``refusal`` says what else it cannot do.
+
+    Parameters
+    ----------
+    tol : float
+        What the solver's own criterion is compared with.
+    max_iter : int
+        Most steps.
+    time_limit : float, optional
+        Seconds after which the best point so far is returned.
+    callback : callable, optional
+        Called with the ``Step`` of every iteration; returning True ends the run.
+
+    Examples
+    --------
+    >>> from rowsparse.solvers import BlockDescent, Solver
+    >>> isinstance(BlockDescent(), Solver), BlockDescent().get_params()["tol"]
+    (True, 1e-08)
     """
 
     solves: ClassVar[tuple[str, ...]] = ()
@@ -136,6 +153,28 @@ def run(
     Ends when the solver's criterion is at most ``tol``, after ``max_iter`` steps, after
     ``time_limit`` seconds, when the callback returns True, or on Ctrl-C: the best point so far is
     kept. A ``nested`` run is part of a larger one and hands Ctrl-C on to it.
+
+    Parameters
+    ----------
+    solver : Solver
+    problem : a problem that it solves, such as that of a selector's ``problem_and_solver``
+    W0 : array (rows of W x outputs), optional
+    start : the name of this start in the solution
+    nested : whether Ctrl-C is for the caller
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.solvers import BlockDescent, run
+    >>> problem, _ = L2pSelector(alpha=0.1, p=1).problem_and_solver(X, y)
+    >>> run(BlockDescent(), problem).converged
+    True
     """
     return reach(solver, problem, W0, start, nested).solution
 

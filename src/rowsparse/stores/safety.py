@@ -15,7 +15,17 @@ LARGEST_RATIO = 200
 
 
 class DatasetError(ValueError):
-    """The data cannot be used as it is; the message is one sentence that says what to do."""
+    """The data cannot be used as it is; the message is one sentence that says what to do.
+
+    Examples
+    --------
+    >>> from rowsparse.datasets import DatasetError, load_dataset
+    >>> try:
+    ...     load_dataset("irish")
+    ... except DatasetError as error:
+    ...     print(str(error).split(";")[0])
+    'irish': expected a file or the name of a dataset, got neither
+    """
 
 
 def check_file(path: Path) -> None:

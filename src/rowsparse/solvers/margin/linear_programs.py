@@ -54,6 +54,24 @@ class AbsoluteNormLP(LinearPrograms):
 
     The multipliers A of a program on some columns are feasible for all of them, that is optimal, if
     ``|x_j'a_k| <= 2 f_j`` for all j and k; columns that violate this join the next program.
+
+    Parameters
+    ----------
+    tol : float
+        How far a column left out may violate its bound, relative to it.
+    max_iter : int
+        Most programs.
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import ZeroNormSVC
+    >>> from rowsparse.solvers import AbsoluteNormLP
+    >>> selector = ZeroNormSVC(norm=1, multi_class="ovr", solver=AbsoluteNormLP()).fit(X, y)
+    >>> selector.solution_.converged
+    True
     """
 
     def refusal(self, problem: MarginProblem) -> str | None:
@@ -172,6 +190,23 @@ class LargestNormLP(LinearPrograms):
 
     The printed reweighting for this norm has a singular matrix, so there is nothing to iterate.
     Jointly for several outputs there is one maximum over all of them, otherwise one each.
+
+    Parameters
+    ----------
+    tol : float
+        Nothing is compared with it: one program is the answer.
+    max_iter : int
+        Nothing is repeated.
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import ZeroNormSVC
+    >>> from rowsparse.solvers import LargestNormLP
+    >>> ZeroNormSVC(norm=float("inf"), solver=LargestNormLP()).fit(X, y).solution_.converged
+    True
     """
 
     def refusal(self, problem: MarginProblem) -> str | None:

@@ -24,6 +24,27 @@ class ProbitEM(Reweighted):
     Both steps together are one majorizer of ``C sum_i s_i -log Phi(y_i m_i) + (2/p) sum |w_j|**p``.
     EM takes the curvature of every sample to be 1, which it never exceeds and often is far below;
     a Newton step with the true curvatures is taken instead wherever it leads lower.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the change of any row's part in the margins, relative to the largest part.
+    max_iter : int
+        Most steps.
+    time_limit, callback : as in ``Solver``
+    keep : int, optional
+        End when at most so many rows are left, and keep those that lived longest.
+    cut : bool
+        If it converges with more rows than ``keep``, take the largest of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import ProbitSelector
+    >>> from rowsparse.solvers import ProbitEM
+    >>> ProbitSelector(3, solver=ProbitEM(time_limit=60)).fit(X, y).support_.sum()
+    np.int64(3)
     """
 
     loss: ClassVar[str] = "probit"

@@ -33,6 +33,32 @@ class ReweightedSVM(Reweighted):
     that is linear in n.
     ``through`` names one of "pairs", "samples", "features" instead; without ``exact`` machines
     have five digits.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the change of any row's part in the margins, relative to the largest part.
+    max_iter : int
+        Most reweightings.
+    time_limit, callback : as in ``Solver``
+    keep : int, optional
+        End when at most so many rows are left, and keep those that lived longest.
+    cut : bool
+        If it converges with more rows than ``keep``, take the largest of them.
+    through : {"auto", "pairs", "samples", "features"}
+        How the machines are solved.
+    exact : bool
+        Solve every machine to full precision, not to five digits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import ZeroNormSVC
+    >>> from rowsparse.solvers import ReweightedSVM
+    >>> selector = ZeroNormSVC(3, solver=ReweightedSVM(tol=1e-4)).fit(X, y)
+    >>> selector.support_.sum()
+    np.int64(3)
     """
 
     loss: ClassVar[str] = "hinge"

@@ -72,6 +72,21 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
     Each step passes once over X, scores every row by its prox fixed-point residual, adds the
     worst rows to the working set and descends on it. For r < 2 the samples are reweighted and the
     smoothing of the loss is lowered to its floor as it goes.
+
+    Parameters
+    ----------
+    tol : float, bound on the violation of the returned W, in units of the data
+    max_iter : int, most passes over X
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.solvers import BlockDescent
+    >>> L2pSelector(3, solver=BlockDescent(tol=1e-10)).fit(X, y).solution_.violation < 1e-10
+    True
     """
 
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)

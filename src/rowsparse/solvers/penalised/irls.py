@@ -46,6 +46,24 @@ class IRLS(Solver[PenalisedProblem, _State]):
     never increases. ``tol`` bounds its relative change in the last step, once the smoothing is at
     its floor, as in the papers. That is not the tolerance of the certificate: reweighting is slow
     for p = 1 and does not reach row-wise optimality for p < 1, so read ``violation`` and ``gap``.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the relative change of the objective in the last step.
+    max_iter : int
+        Most reweightings.
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.solvers import IRLS
+    >>> selector = L2pSelector.rfs(3, solver=IRLS()).fit(X, y)
+    >>> selector.solution_.solver
+    'IRLS'
     """
 
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)

@@ -43,6 +43,23 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
     steps, which are short, may still have rows that are not optimal by themselves; these are then
     minimised over one at a time, so the certificate means the same as for the other solvers.
     Slower than ``BlockDescent`` on most problems, but simple, and it never forms a Gram matrix.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the violation of the returned W, in units of the data.
+    max_iter : int
+        Most gradient steps.
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import LpInfSelector
+    >>> from rowsparse.solvers import ProximalGradient
+    >>> LpInfSelector(3, solver=ProximalGradient()).fit(X, y).solution_.converged
+    True
     """
 
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)

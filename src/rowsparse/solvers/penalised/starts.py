@@ -45,7 +45,26 @@ AnySolver = Solver[Any, Any]
 
 
 def choose(problem: PenalisedProblem) -> tuple[AnySolver, str]:
-    """The solver that ``solver="auto"`` uses for this problem, and the reason."""
+    """The solver that ``solver="auto"`` uses for this problem, and the reason.
+
+    Parameters
+    ----------
+    problem : PenalisedProblem
+
+    Returns
+    -------
+    solver, reason : a Solver and a sentence
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.solvers import choose
+    >>> problem, _ = L2pSelector(alpha=0.1).problem_and_solver(X, y)
+    >>> choose(problem)[1]
+    'squared loss: working sets, block sweeps and Newton steps on a Gram matrix.'
+    """
     reason = "r < 2: the same on reweighted samples, with a smoothing that vanishes."
     if problem.loss.quadratic:
         reason = "squared loss: working sets, block sweeps and Newton steps on a Gram matrix."
@@ -59,6 +78,27 @@ def solve(
 
     ``init="best"`` runs every start, tries to exchange rows of what each one finds, and keeps the
     lowest objective; ``solution.starts`` tells what each reached.
+
+    Parameters
+    ----------
+    problem : PenalisedProblem
+    solver : Solver
+    init : the name of a start, "best", an array or a Solution
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import L2pSelector
+    >>> from rowsparse.solvers import BlockDescent, solve
+    >>> problem, _ = L2pSelector(alpha=0.1, p=0.5).problem_and_solver(X, y)
+    >>> solution = solve(problem, BlockDescent())
+    >>> solution.n_best_starts >= 1
+    True
     """
     if isinstance(init, Solution):
         return run(solver, problem, problem.joined(init.W, init.intercept), start="warm")

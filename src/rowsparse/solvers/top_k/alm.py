@@ -42,6 +42,29 @@ class ALM(TopKSolver[_State]):
     Converged means that both constraints hold: ``|W - V|`` and ``|XW - Y - E|`` are at most ``tol``
     relative to V and Y. The support is then refitted unless ``refit`` is False (the paper's
     point). The result depends on the start; ``TopKSelector`` uses random ones as the paper does.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on ``|W - V|`` and ``|XW - Y - E|``, relative to V and Y.
+    max_iter : int
+        Most updates of the multipliers.
+    time_limit, callback : as in ``Solver``
+    mu : float
+        The penalty parameter at the start.
+    rho : float > 1
+        What ``mu`` is multiplied by after every update.
+    refit : bool
+        Fit the coefficients of the support found once more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.solvers import ALM
+    >>> TopKSelector.paper(3, random_state=0, solver=ALM(rho=1.1)).fit(X, y).support_.sum()
+    np.int64(3)
     """
 
     tol: float = 1e-4

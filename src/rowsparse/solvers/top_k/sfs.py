@@ -25,6 +25,23 @@ class SFS(TopKSolver[_State]):
     ``TopKSelector`` starts it from the MTFS (l_{2,1}) solution, as the papers do. Converged means
     that a step moves W by at most ``tol`` in units of the data; the point is then stationary on its
     support.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the move of W in the last step, in units of the data.
+    max_iter : int
+        Most steps.
+    time_limit, callback : as in ``Solver``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.solvers import SFS
+    >>> TopKSelector(3, solver=SFS()).fit(X, y).support_.sum()
+    np.int64(3)
     """
 
     tol: float = 1e-6

@@ -29,6 +29,28 @@ class Splice(TopKSolver[State]):
     is the number of kicks for each random start. ``proof_seconds`` is what a branch and bound may
     take to prove the support optimal, or to find a better one (squared loss with a ridge). As a
     solver of one start (``run``) it polishes the support of W, or the greedy one where W has none.
+
+    Parameters
+    ----------
+    tol : float
+        Bound on the violation of the refitted W.
+    max_iter : int
+        Of use only in ``run``, where one step is all there is.
+    time_limit, callback : as in ``Solver``
+    proof_seconds : float
+        What a branch and bound may take to prove the support optimal, or to find a better one.
+    kicks : int, optional
+        For each random start; None is up to 6, as many as the size of the problem warrants.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> from rowsparse import TopKSelector
+    >>> from rowsparse.solvers import Splice
+    >>> selector = TopKSelector(3, ridge=1, solver=Splice(proof_seconds=10)).fit(X, y)
+    >>> selector.solution_.relative_gap < 1e-6  # proved to be the best three
+    True
     """
 
     tol: float = 1e-5
