@@ -3,7 +3,8 @@
     python benchmarks/same_fits.py write FILE.npz      fit, with the rowsparse that is imported
     python benchmarks/same_fits.py compare A.npz B.npz largest difference of every fit
 
-Run it with PYTHONPATH set to the ``src`` of one clone and of another.
+Run it with PYTHONPATH set to the ``src`` of one clone and of another. Fits of k rows have no ridge,
+whatever the default is, so that commits from before there was one are compared as well.
 """
 
 from __future__ import annotations
@@ -56,13 +57,14 @@ def estimators() -> list:
     cases = []
     for name in ("wine", "diabetes", "wide", "labels at once", "sparse", "digits"):
         cases += [
-            ("l2p k", name, L2pSelector(n_features_to_select=4), {}),
+            ("l2p k", name, _of_k(L2pSelector, 4), {}),
             ("l2p p=1", name, L2pSelector(alpha=0.05, p=1.0), {}),
             ("l2p r=1", name, L2pSelector(alpha=0.05, p=0.5, r=1.0), {}),
             ("lpinf", name, LpInfSelector(alpha=0.05, p=0.5), {}),
-            ("top k r=2", name, TopKSelector(n_features_to_select=4, r=2.0, random_state=0), {}),
+            ("top k r=2", name, _of_k(TopKSelector, 4, r=2.0, random_state=0), {}),
         ]
-    for p, r in ((0.0, 2.0), (0.25, 1.5), (1.0, 0.5), (0.75, 1.0)):
+    # p = .75 with r = 1 is not here: it ends in one of two near minima, as rounding has it.
+    for p, r in ((0.0, 2.0), (0.25, 1.5), (1.0, 0.5), (1.0, 1.0)):
         cases.append((f"l2p p={p} r={r}", "wide", L2pSelector(alpha=0.05, p=p, r=r), weights))
     loose = {"fit_intercept": False, "standardize": False}
     cases += [
@@ -71,10 +73,10 @@ def estimators() -> list:
         ("descent", "wide", L2pSelector(alpha=0.1, solver=BlockDescent(tol=1e-10)), {}),
         ("gradient", "wine", L2pSelector(alpha=0.05, p=1.0, solver=ProximalGradient()), {}),
         ("lpinf p=1", "wide", LpInfSelector(alpha=0.1, p=1.0), weights),
-        ("lpinf k", "wine", LpInfSelector(n_features_to_select=3), {}),
-        ("top k r=1", "wine", TopKSelector(n_features_to_select=3, random_state=0), {}),
-        ("alm", "iris", TopKSelector(n_features_to_select=2, solver=ALM(), random_state=0), {}),
-        ("sfs", "wine", TopKSelector(n_features_to_select=3, r=2.0, solver=SFS()), {}),
+        ("lpinf k", "wine", _of_k(LpInfSelector, 3), {}),
+        ("top k r=1", "wine", _of_k(TopKSelector, 3, random_state=0), {}),
+        ("alm", "iris", _of_k(TopKSelector, 2, solver=ALM(), random_state=0), {}),
+        ("sfs", "wine", _of_k(TopKSelector, 3, r=2.0, solver=SFS()), {}),
         ("svm", "cancer", ZeroNormSVC(), {}),
         ("svm k", "cancer", ZeroNormSVC(n_features_to_select=4), {}),
         ("svm k wide", "wide labels", ZeroNormSVC(n_features_to_select=6), {}),
@@ -89,6 +91,13 @@ def estimators() -> list:
     for score in ("fisher", "f", "information_gain", "relieff", "mrmr", "svm_rfe", "arom"):
         cases.append((score, "wine" if score != "arom" else "cancer", ScoreSelector(score, 5), {}))
     return cases
+
+
+def _of_k(selector: type, k: int, **parameters: object) -> object:
+    """A selector of k features without a ridge; older ones do not know of any."""
+    if "ridge" in selector().get_params():
+        parameters["ridge"] = 0.0
+    return selector(n_features_to_select=k, **parameters)
 
 
 def write(file: str) -> None:

@@ -31,9 +31,11 @@ def worth_exchanging(problem: MarginProblem, k: int) -> bool:
     of them takes seconds at most."""
     n_usable = np.count_nonzero(np.isfinite(problem.factors))
     n_samples = problem.weights.sum()  # a weight of 2 is a row repeated
-    machine = 20 * n_samples * problem.Y.shape[1] * (k + 1.0) ** 2  # 20 steps of n k**2 flops
-    affordable = CANDIDATES**2 * machine <= AFFORDABLE
-    return bool(affordable and n_samples >= SAMPLES_PER_FEATURE * n_usable)
+    if n_samples < SAMPLES_PER_FEATURE * n_usable:
+        return False
+    n_outputs = problem.Y.shape[1]
+    machine = 20 * n_samples * n_outputs * (k + 1.0) ** 2  # 20 steps of n k**2 flops
+    return bool(CANDIDATES**2 * machine <= AFFORDABLE)
 
 
 def exchanged(
@@ -71,6 +73,7 @@ def _better(
             break
         value, trial_image = _value(problem, solver, trial)
         if value < (1 - WORTH_IT) * best:
+            # Not the best of the round: a round costs 64 machines, and the order is promising.
             return value, trial_image, trial
     return None
 
@@ -80,8 +83,8 @@ def _value(problem: MarginProblem, solver: Reweighted, chosen: np.ndarray) -> tu
     alive = Alive.of(problem, chosen)
     image = solver.image_of(alive, alive.penalty.equal_scales, alive.null)
     loss = problem.loss_sum(alive.matmul(image.rows) + image.intercept)
-    squares = float((problem.factors[chosen, None] * image.rows**2).sum())
-    return loss + squares, image
+    squares = (image.rows**2).sum(axis=1)
+    return loss + float(problem.factors[chosen] @ squares), image
 
 
 def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Iterator[np.ndarray]:
@@ -90,12 +93,15 @@ def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Ite
     assert image.dual is not None
     candidates = np.isfinite(problem.factors)
     candidates[chosen] = False
-    wish = np.where(candidates, row_norms(problem.design.rmatmul(image.dual)), -1.0)
-    incoming = np.argsort(-wish, kind="stable")[: min(CANDIDATES, np.count_nonzero(candidates))]
+    pulls = row_norms(problem.design.rmatmul(image.dual))
+    pulls[~candidates] = -1.0
+    n_incoming = min(CANDIDATES, np.count_nonzero(candidates))
+    incoming = np.argsort(-pulls, kind="stable")[:n_incoming]
     parts = row_norms(image.rows) * problem.sizes_of_columns[chosen]
-    parts[problem.free[chosen]] = np.inf
-    outgoing = np.argsort(parts, kind="stable")[:CANDIDATES]
-    for place in outgoing[np.isfinite(parts[outgoing])]:
+    n_outgoing = min(CANDIDATES, np.count_nonzero(~problem.free[chosen]))
+    parts[problem.free[chosen]] = np.inf  # last in order: no exchange takes out what costs nothing
+    outgoing = np.argsort(parts, kind="stable")[:n_outgoing]
+    for place in outgoing:
         rest = np.delete(chosen, place)
         for feature in incoming:
             yield np.sort(np.append(rest, feature))

@@ -41,10 +41,12 @@ class LinearPrograms(Solver[MarginProblem, ProgramState]):
         return f"it is for the hinge loss, got the {problem.loss.name} loss."
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> ProgramState:
-        columns = np.flatnonzero(np.isfinite(problem.factors))
-        deadline = Deadline(self.time_limit)
         return ProgramState(
-            np.array(W), problem.objective(W), np.inf, deadline=deadline, columns=columns
+            W=np.array(W),
+            objective=problem.objective(W),
+            criterion=np.inf,
+            deadline=Deadline(self.time_limit),
+            columns=np.flatnonzero(np.isfinite(problem.factors)),
         )
 
 
@@ -79,38 +81,43 @@ class AbsoluteNormLP(LinearPrograms):
             return f"it is for norm=1, got {problem.norm:g}."
         if problem.penalty.joint and problem.Y.shape[1] > 1:
             return "the joint norm of several outputs is not linear."
-        n = len(problem.Y)
-        if n * min(n, problem.factors.size) > LARGEST:
+        n, d = problem.design.shape
+        if n * min(n, d) > LARGEST:
             return f"{n} samples make the program too large."
         return super().refusal(problem)
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> ProgramState:
+        # The gradient at W = 0 says which columns may come in first; free ones are in anyway.
         s = problem.weights
-        centred = s[:, None] * (problem.Y - np.average(problem.Y, axis=0, weights=s))
-        columns = _grown(problem, np.flatnonzero(problem.free), problem.design.rmatmul(centred))
+        centred = problem.Y - np.average(problem.Y, axis=0, weights=s)
+        gradient = problem.design.rmatmul(s[:, None] * centred)
+        columns = _grown(problem, np.flatnonzero(problem.free), gradient)
         return replace(super().start(problem, W), columns=columns)
 
     def step(
         self, problem: MarginProblem, state: ProgramState, out_of_time: OutOfTime
     ) -> ProgramState:
+        columns = state.columns
         W = problem.null_point
         A = np.zeros(problem.Y.shape)
-        block = problem.design.take(state.columns)
+        block = problem.design.take(columns)
         for k in range(problem.Y.shape[1]):
             found = _absolute_program(problem, block, state, k)
             if found is None:
                 return replace(state, stalled=not out_of_time())
-            W[state.columns, k], W[-1, k], A[:, k] = found
+            W[columns, k], W[-1, k], A[:, k] = found
         gradient = problem.design.rmatmul(A)
         excess = _excess(problem, gradient)
         violation = max(float(excess.max(initial=0.0)), 0.0)
-        grown = _grown(problem, state.columns, np.where(excess[:, None] > 0, gradient, 0.0))
+        gradient[excess <= 0] = 0.0  # columns that violate nothing stay out
+        grown = _grown(problem, columns, gradient)
         objective = problem.objective(W)
         return ProgramState(
             W,
             objective,
             violation,
-            converged=violation <= self.tol or grown.size == state.columns.size,
+            # Columns that were in already can violate by HiGHS's rounding only.
+            converged=violation <= self.tol or grown.size == columns.size,
             evaluation=Certificate(objective, dual=A),
             deadline=state.deadline,
             columns=grown,
@@ -121,16 +128,20 @@ def _excess(problem: MarginProblem, gradient: np.ndarray) -> np.ndarray:
     """``max_k |g_jk| / (2 f_j) - 1`` of the penalised columns, -1 of the others."""
     f = problem.factors
     counted = np.isfinite(f) & (f > 0)
-    largest = np.abs(gradient).max(axis=1)
-    return np.divide(largest, 2 * f, out=np.zeros(f.size), where=counted) - 1.0
+    excess = np.full(f.size, -1.0)
+    largest = np.abs(gradient[counted]).max(axis=1)
+    excess[counted] = largest / (2 * f[counted]) - 1.0
+    return excess
 
 
 def _grown(problem: MarginProblem, columns: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """With the columns of largest gradient: as many as there are samples, later doubling."""
-    wish = np.where(np.isfinite(problem.factors), np.abs(gradient).max(axis=1), 0.0)
-    wish[columns] = 0.0
-    order = np.argsort(-wish, kind="stable")[: max(columns.size, len(problem.Y))]
-    return np.union1d(columns, order[wish[order] > 0])
+    pulls = np.abs(gradient).max(axis=1)
+    pulls[~np.isfinite(problem.factors)] = 0.0
+    pulls[columns] = 0.0
+    room = max(columns.size, len(problem.Y))
+    first = np.argsort(-pulls, kind="stable")[:room]
+    return np.union1d(columns, first[pulls[first] > 0])
 
 
 def _absolute_program(
@@ -143,41 +154,50 @@ def _absolute_program(
     sizes = problem.sizes_of_columns[state.columns]
     X = X / sizes
     f = 2 * problem.factors[state.columns] / sizes
-    costs, unit = _in_reach(np.concatenate([f, f, [0.0]]), problem.C * problem.weights)
+    of_norm = np.concatenate([f, f, [0.0]])
+    costs, unit = _in_reach(of_norm, problem.C * problem.weights)
+    signless = np.zeros(costs.size, dtype=bool)
+    signless[2 * m] = True
+    limits = -np.ones(len(y))
     matrix = _margins(np.hstack([X, -X]), y)
-    free = np.zeros(costs.size, dtype=bool)
-    free[2 * m] = True
-    found = _solved(costs, matrix, -np.ones(len(y)), free, state.deadline)
+    found = _solved(costs, matrix, limits, signless, state.deadline)
     if found is None:
         return None
-    x = found.x
-    return (x[:m] - x[m : 2 * m]) / sizes, x[2 * m], -y * unit * found.ineqlin.marginals
+    p = found.x[:m]
+    q = found.x[m : 2 * m]
+    intercept = found.x[2 * m]
+    multipliers = -unit * found.ineqlin.marginals
+    return (p - q) / sizes, intercept, y * multipliers
 
 
 def _in_reach(of_norm: np.ndarray, of_slacks: np.ndarray) -> tuple[np.ndarray, float]:
     """Both costs together in a unit, and the unit: HiGHS takes costs near its tolerance of 1e-7 for
     none and those above 1e20 for infinite."""
-    unit = min(float(of_norm.max()), float(of_slacks.max())) or float(of_slacks.max())
-    return np.minimum(np.concatenate([of_norm, of_slacks]) / unit, LARGEST_COST), unit
+    largest_slack = float(of_slacks.max())
+    # zero where all columns are free
+    unit = min(float(of_norm.max()), largest_slack) or largest_slack
+    costs = np.concatenate([of_norm, of_slacks]) / unit
+    return np.minimum(costs, LARGEST_COST), unit
 
 
 def _margins(X: np.ndarray, y: np.ndarray) -> Any:
     """The matrix of ``y_i (x_i'w + b) + xi_i >= 1`` in the form <= -1: columns w, b, xi."""
-    signed = y[:, None] * np.hstack([X, np.ones((len(y), 1))])
-    return sparse.hstack([sparse.csr_array(-signed), -sparse.eye_array(len(y))], format="csr")
+    signed = sparse.csr_array(-np.column_stack([X, np.ones(len(y))]) * y[:, None])
+    return sparse.hstack([signed, -sparse.eye_array(len(y))], format="csr")
 
 
 def _solved(
-    cost: np.ndarray, matrix: Any, limits: np.ndarray, free: np.ndarray, deadline: Deadline
+    costs: np.ndarray, matrix: Any, limits: np.ndarray, signless: np.ndarray, deadline: Deadline
 ) -> Any:
-    """linprog's answer for ``matrix x <= limits``, x >= 0 unless free; None if not optimal."""
-    lower = np.where(free, -np.inf, 0.0)
+    """linprog's answer for ``matrix x <= limits``, x >= 0 unless signless; None if not optimal."""
+    lower = np.where(signless, -np.inf, 0.0)
+    upper = np.full(costs.size, np.inf)
     left = deadline.left()
     found = linprog(
-        cost,
+        costs,
         A_ub=matrix,
         b_ub=limits,
-        bounds=np.column_stack([lower, np.full(cost.size, np.inf)]),
+        bounds=np.column_stack([lower, upper]),
         method="highs",
         options={} if left is None else {"time_limit": left},
     )
@@ -234,37 +254,58 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     Shifted so, one side of ``|w| <= t/f`` is the sign of a variable, and half of the rows go.
     """
     usable = state.columns
+    m = usable.size
+    n, c = problem.Y.shape
     sizes = problem.sizes_of_columns[usable]
     X = problem.design.take(usable) / sizes
-    m = usable.size
-    c = problem.Y.shape[1]
     f = np.maximum(problem.factors[usable], 1e-300)
     free = problem.C * sizes / f > OUT_OF_REACH
     inverse = np.where(free, 0.0, sizes / f)
     unit = 1 / (inverse.max(initial=0.0) or 1.0)  # of the bounds t, for columns of any scale
     inverse *= unit
-    size = m + 1 + len(X)  # variables of an output
-    below = sparse.eye_array(m, size, format="csr")[~free]  # q <= 2 t / f
-    inside = [sparse.vstack([_margins(X, y), below]) for y in problem.Y.T]
-    on_t = [np.append(y * (X @ inverse), -2 * inverse[~free])[:, None] for y in problem.Y.T]
-    t_columns = np.vstack(on_t) if problem.penalty.joint else sparse.block_diag(on_t)
-    n_t = t_columns.shape[1]
-    limits = np.append(-np.ones(len(X)), np.zeros(below.shape[0]))
+    matrix, limits = _rows_of_largest(X, problem.Y, inverse, free, problem.penalty.joint)
+    size = m + 1 + n  # variables of an output
+    n_t = matrix.shape[1] - c * size
     slacks = np.tile(problem.C * problem.weights, c)
     costs, _ = _in_reach(np.full(n_t, unit), slacks)
-    own = np.hstack([np.zeros((c, m + 1)), costs[n_t:].reshape(c, -1)])
-    signless = np.concatenate([free, [True], np.zeros(len(X), dtype=bool)])
+    of_own = np.zeros((c, size))
+    of_own[:, m + 1 :] = costs[n_t:].reshape(c, n)
+    signless = np.zeros((c, size), dtype=bool)
+    signless[:, :m] = free
+    signless[:, m] = True
     found = _solved(
-        np.append(own, costs[:n_t]),
-        sparse.hstack([sparse.block_diag(inside), sparse.csr_array(t_columns)], format="csr"),
-        np.tile(limits, c),
-        np.append(np.tile(signless, c), np.zeros(n_t, dtype=bool)),
+        np.append(of_own, costs[:n_t]),
+        matrix,
+        limits,
+        np.append(signless, np.zeros(n_t, dtype=bool)),
         state.deadline,
     )
     if found is None:
         return None
-    own = found.x[:-n_t].reshape(c, size)
+    own = found.x[:-n_t].reshape(c, -1)
+    t = found.x[-n_t:]
     W = problem.null_point
-    W[usable] = (own[:, :m].T - np.outer(inverse, found.x[-n_t:])) / sizes[:, None]
+    W[usable] = (own[:, :m].T - np.outer(inverse, t)) / sizes[:, None]
     W[-1] = own[:, m]
     return W
+
+
+def _rows_of_largest(
+    X: np.ndarray, Y: np.ndarray, inverse: np.ndarray, free: np.ndarray, joint: bool
+) -> tuple[Any, np.ndarray]:
+    """Margins and upper bounds of all outputs as ``matrix x <= limits``."""
+    n, m = X.shape
+    below = sparse.eye_array(m, m + 1 + n, format="csr")[~free]  # q <= 2 t / f
+    on_own = []
+    on_t = []
+    for y in Y.T:
+        on_own.append(sparse.vstack([_margins(X, y), below]))
+        column = np.append(y * (X @ inverse), -2 * inverse[~free])
+        on_t.append(column[:, None])
+    t_columns = np.vstack(on_t) if joint else sparse.block_diag(on_t)
+    matrix = sparse.hstack(
+        [sparse.block_diag(on_own), sparse.csr_array(t_columns)],
+        format="csr",
+    )
+    of_one = np.append(-np.ones(n), np.zeros(below.shape[0]))
+    return matrix, np.tile(of_one, Y.shape[1])

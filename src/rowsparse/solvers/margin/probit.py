@@ -13,7 +13,9 @@ from ...designs.wrappers import WithConstant
 from ...numerics.systems import ridge
 from .reweighting import Alive, Image, Reweighted
 
-FLATTEST = 1e-4  # curvature of a sample in a Newton step, of at most 1
+# Curvature of a sample in a Newton step, of at most 1: far on the right side it underflows, and the
+# step would be endless.
+FLATTEST = 1e-4
 
 
 @dataclass
@@ -66,9 +68,10 @@ class ProbitEM(Reweighted):
 
 def _value(alive: Alive, scales: np.ndarray, image: Image) -> float:
     """The loss plus the quadratic in place of the penalty; infinite if it overflows."""
+    u = np.zeros_like(image.rows)
     with np.errstate(over="ignore", invalid="ignore"):
         Z = alive.matmul(image.rows) + image.intercept
-        u = np.divide(image.rows, scales, out=np.zeros_like(image.rows), where=scales > 0)
+        np.divide(image.rows, scales, out=u, where=scales > 0)
         value = alive.problem.loss_sum(Z) + float(np.vdot(u, u))
     return value if np.isfinite(value) else np.inf
 
@@ -81,32 +84,41 @@ class _Ridge:
         self.alive = alive
         self.problem = alive.problem
         self.X = _with_constant(alive)
-        self.q = np.full((len(scales) + 1, scales.shape[1]), np.inf)
-        np.divide(2 / self.problem.C, scales**2, out=self.q[:-1], where=scales**2 > 0)
-        self.q[:-1][alive.free] = 0.0
-        self.q[-1] = 0.0
+        m, n_scales = scales.shape
+        self.ridges = np.full((m + 1, n_scales), np.inf)  # the last of the constant
+        squares = scales**2  # may underflow: such a row is as good as fixed at zero
+        np.divide(2 / self.problem.C, squares, out=self.ridges[:m], where=squares > 0)
+        self.ridges[:m][alive.free] = 0.0
+        self.ridges[m] = 0.0
 
     def em_step(self, Z: np.ndarray) -> Image:
         """All outputs of a sample have one curvature: those that share the scales are solved at
         once."""
-        h, targets = self.problem.loss.majorizer(Z, self.problem.Y)
-        if self.q.shape[1] > 1:
-            return self._by_output(np.tile(h[:, None], Z.shape[1]), targets)
-        W = ridge(self.X, targets, h, self.q[:, 0])
+        problem = self.problem
+        h, targets = problem.loss.majorizer(Z, problem.Y)
+        if self.ridges.shape[1] > 1:
+            same = np.tile(h[:, None], Z.shape[1])
+            return self._by_output(same, targets)
+        W = ridge(self.X, targets, h, self.ridges[:, 0])
         return Image(W[:-1], W[-1])
 
     def newton_step(self, Z: np.ndarray) -> Image:
         """Every output has curvatures of its own."""
-        margins = self.problem.Y * Z
-        curvatures = np.maximum(self.problem.loss.curvature(margins), FLATTEST)
-        targets = Z - self.problem.Y * self.problem.loss.dphi(margins) / curvatures
-        return self._by_output(self.problem.weights[:, None] * curvatures, targets)
+        loss = self.problem.loss
+        Y = self.problem.Y
+        margins = Y * Z
+        curvatures = np.maximum(loss.curvature(margins), FLATTEST)
+        slopes = Y * loss.dphi(margins)
+        weighted = self.problem.weights[:, None] * curvatures
+        return self._by_output(weighted, Z - slopes / curvatures)
 
     def _by_output(self, H: np.ndarray, targets: np.ndarray) -> Image:
-        W = np.empty((len(self.q), targets.shape[1]))
-        for k in range(targets.shape[1]):
-            q = self.q[:, min(k, self.q.shape[1] - 1)]
-            W[:, [k]] = ridge(self.X, targets[:, [k]], H[:, k], q)
+        n_outputs = targets.shape[1]
+        ridges = np.broadcast_to(self.ridges, (len(self.ridges), n_outputs))
+        W = np.empty(ridges.shape)
+        for k in range(n_outputs):
+            target = targets[:, [k]]
+            W[:, [k]] = ridge(self.X, target, H[:, k], ridges[:, k])
         return Image(W[:-1], W[-1])
 
 
@@ -115,4 +127,5 @@ def _with_constant(alive: Alive) -> Design:
     block = alive.columns.block
     if block is None or block.shape[1] > len(block):
         return WithConstant(alive.columns.X)
-    return as_design(np.vstack([block.T, np.ones(len(block))]).T)
+    rows = np.vstack([block.T, np.ones(len(block))])  # transposed: columns in one piece each
+    return as_design(rows.T)

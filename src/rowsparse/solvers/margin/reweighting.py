@@ -60,7 +60,9 @@ class Alive:
 
     def keep(self, mask: np.ndarray) -> Alive:
         """Only those of the mask; a dense block shrinks with them."""
-        return self if mask.all() else replace(self, columns=self.columns.keep(mask), bases={})
+        if mask.all():
+            return self
+        return replace(self, columns=self.columns.keep(mask), bases={})
 
     @property
     def index(self) -> np.ndarray:
@@ -81,7 +83,8 @@ class Alive:
         """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
         which most often are those without penalty."""
         if not free.any():
-            return np.ones((len(self.problem.Y), 1)), np.eye(1)
+            n = len(self.problem.Y)
+            return np.ones((n, 1)), np.eye(1)
         key = free.tobytes()
         if key not in self.bases:
             self.bases.clear()
@@ -116,7 +119,8 @@ class Alive:
         columns depend on each other many steps are as good.
         """
         largest = float(self.parts(rows).max(initial=0.0))
-        change = float(self.parts(image - rows)[~self.free].max(initial=0.0))
+        moves = self.parts(image - rows)[~self.free]
+        change = float(moves.max(initial=0.0))
         return change / largest if largest > 0 else 0.0
 
     def survivors(self, rows: np.ndarray) -> np.ndarray:
@@ -128,10 +132,12 @@ class Alive:
         """The survivors and their rows; entries die one by one where they are penalised so."""
         mask = self.survivors(rows)
         if not self.penalty.joint:
-            parts = np.abs(rows) * self.problem.sizes_of_columns[self.index, None]
-            dead = (parts < _floor(parts)) & ~self.free[:, None]
+            sizes = self.problem.sizes_of_columns[self.index]
+            parts = np.abs(rows) * sizes[:, None]
+            dead = parts < _floor(parts)
+            dead[self.free] = False
             rows = np.where(dead, 0.0, rows)
-            mask = mask & (row_norms(rows) > 0)
+            mask &= row_norms(rows) > 0
         return self.keep(mask), rows[mask]
 
 
@@ -142,7 +148,7 @@ def _floor(parts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Image:
-    """Where a step leads: rows that are alive, intercept, and the multipliers if there are any.
+    """A point: rows that are alive, intercept, and the multipliers of the step that led there.
 
     ``gap`` is how far the step is from the minimum that it was to find, as a fraction of it."""
 
@@ -156,7 +162,7 @@ class Image:
 class ReweightedState(State):
     alive: Alive
     rows: np.ndarray  # of W, those alive
-    image: Image  # of W under one step: the criterion compares the two
+    image: Image  # where one step from W leads: the criterion compares the two
     frozen: np.ndarray | None = None  # scales that no longer change
 
 
@@ -197,13 +203,15 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         """From W; from W = 0 with equal weights, that is from the plain machine."""
         usable = np.flatnonzero(np.isfinite(problem.factors))
         given = usable[row_norms(W[usable]) > 0]
-        if given.size > np.count_nonzero(problem.free):
-            alive = Alive.of(problem, given, self.time_limit)
-            if not problem.free.any():
-                return self._settled(self._state(alive, W[given], W[-1]))
-            image = self.image_of(alive, alive.penalty.scales(W[given]), Image(W[given], W[-1]))
-            return self._moved(alive, W[given], image)
-        return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
+        if given.size <= np.count_nonzero(problem.free):
+            return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
+        alive = Alive.of(problem, given, self.time_limit)
+        at_W = Image(W[given], W[-1])
+        if not problem.free.any():
+            return self._settled(self._state(alive, at_W))
+        # W need not be right in the free rows, and the criterion does not look at them: one step.
+        image = self.image_of(alive, alive.penalty.scales(at_W.rows), at_W)
+        return self._moved(alive, at_W.rows, image)
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
         """For p < 1 by some steps at p = 1 and half way.
@@ -214,16 +222,18 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         scales = alive.penalty.equal_scales
         image = self.image_of(alive, scales, alive.null)
         if self.keep is not None and alive.index.size <= self.keep:  # nothing has to go
-            return self._state(alive, image.rows, image.intercept, scales, image.dual)
+            return self._state(alive, image, scales)
         rows = image.rows
         # what k rows are left decides there; else the point itself keeps the digits of its way
         solver = self if self.keep is None else self.roughly()
-        for norm in _norms_on_the_way(alive.penalty.norm):
+        half_way = (1 + alive.penalty.norm) / 2
+        norms = STEPS_ON_THE_WAY * [1.0] + STEPS_ON_THE_WAY * [half_way]
+        for norm in norms if alive.penalty.norm < 1 else ():
             if self._too_few(alive.survivors(image.rows)) or alive.deadline.passed():
                 break
             alive, rows = alive.without_dropped(image.rows)
             if not alive.index.size:
-                return self._state(alive, rows, image.intercept)
+                return self._state(alive, Image(rows, image.intercept))
             scales = alive.penalty.scales(rows, norm)
             image = solver.image_of(alive, scales, replace(image, rows=rows))
         return self._moved(alive, rows, image)
@@ -231,17 +241,17 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     def step(
         self, problem: MarginProblem, state: ReweightedState, out_of_time: OutOfTime
     ) -> ReweightedState:
-        image = state.image
         if state.frozen is None:
-            return self._moved(state.alive, state.rows, image)
-        return self._state(state.alive, image.rows, image.intercept, state.frozen, image.dual)
+            return self._moved(state.alive, state.rows, state.image)
+        return self._state(state.alive, state.image, state.frozen)
 
     def _moved(self, alive: Alive, rows: np.ndarray, image: Image) -> ReweightedState:
         """From a point to its image, without what vanishes there."""
         if self._too_few(alive.survivors(image.rows)):
             return self._frozen(alive, rows, image)
         alive, rows = alive.without_dropped(image.rows)
-        return self._settled(self._state(alive, rows, image.intercept, near=image.dual))
+        reached = self._state(alive, replace(image, rows=rows))
+        return self._settled(reached)
 
     def _too_few(self, survivors: np.ndarray) -> bool:
         """Whether no more than ``keep`` rows would survive."""
@@ -257,19 +267,15 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         return self._without_twins(state) if norm < 1 else state
 
     def _state(
-        self,
-        alive: Alive,
-        rows: np.ndarray,
-        intercept: np.ndarray,
-        frozen: np.ndarray | None = None,
-        near: np.ndarray | None = None,
+        self, alive: Alive, point: Image, frozen: np.ndarray | None = None
     ) -> ReweightedState:
         """The state at a point: its objective, its image, and how far apart the two are."""
         problem = alive.problem
+        rows = point.rows
         scales = alive.penalty.scales(rows) if frozen is None else frozen
-        image = self.image_of(alive, scales, Image(rows, intercept, near))
-        if not alive.index.size:  # only the intercept is left
-            intercept = image.intercept
+        image = self.image_of(alive, scales, point)
+        only_intercept = alive.index.size == 0  # and its image is the best one
+        intercept = image.intercept if only_intercept else point.intercept
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
         change = alive.change(rows, image.rows)
@@ -281,12 +287,13 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
         trusted = image.gap <= TRUSTED
         hopeless = not trusted or change <= NOTHING_MOVES * self.tol
+        out_of_time = np.isinf(image.gap)
         return ReweightedState(
             W,
             objective,
             change,
             converged=proved and trusted,
-            stalled=settled and hopeless and bool(np.isfinite(image.gap)),
+            stalled=settled and hopeless and not out_of_time,
             evaluation=evaluation,
             alive=alive,
             rows=rows,
@@ -297,8 +304,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     def _proved(self, problem: MarginProblem, W: np.ndarray, evaluation: Certificate) -> bool:
         """Whether the gap is small enough too, where there is one; on the way to k rows none is."""
         gap = None if self.keep is not None else problem.duality_gap(W, evaluation)
-        wanted = GAP_PER_TOL * self.tol * max(evaluation.objective, problem.negligible)
-        return gap is None or gap <= wanted
+        size = max(evaluation.objective, problem.negligible)
+        return gap is None or gap <= GAP_PER_TOL * self.tol * size
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
@@ -309,36 +316,35 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     def _frozen(self, alive: Alive, rows: np.ndarray, image: Image) -> ReweightedState:
         """The k rows that are to stay, under the weights that they have now: those that would live
         longest, the larger first."""
-        now = np.where(alive.survivors(image.rows), alive.parts(image.rows), 0.0)
-        order = np.lexsort((alive.index, -alive.parts(rows), -now, ~alive.free))
+        before = alive.parts(rows)
+        now = alive.parts(image.rows)
+        now[~alive.survivors(image.rows)] = 0.0
+        # lexsort's last key counts first: free columns, then parts, and the index breaks ties
+        order = np.lexsort((alive.index, -before, -now, ~alive.free))
         mask = np.zeros(order.size, dtype=bool)
         mask[order[: self.keep]] = True
         alive = alive.keep(mask)
         rows = rows[mask]
         scales = alive.penalty.scales(rows)
         image = self.image_of(alive, scales, replace(image, rows=rows))
-        return self._state(alive, image.rows, image.intercept, scales, image.dual)
+        return self._state(alive, image, scales)
 
     def _without_twins(self, state: ReweightedState) -> ReweightedState:
         """Equal columns would share their weight for ever; for p < 1 one of them is cheaper."""
         alive = state.alive
-        if alive.columns.block is None or not alive.penalty.joint:
+        block = alive.columns.block
+        if block is None or not alive.penalty.joint:
             return state
         seen: dict[tuple[float, bytes], int] = {}
         first = np.arange(alive.index.size)
         for j in np.flatnonzero(~alive.free):  # a free column stays in, whatever it does
-            digest = sha1((alive.columns.block[:, j] + 0.0).tobytes()).digest()
-            first[j] = seen.setdefault((alive.penalty.factors[j], digest), int(j))
+            column = block[:, j] + 0.0  # no -0.0, which has other bytes
+            key = alive.penalty.factors[j], sha1(column.tobytes()).digest()
+            first[j] = seen.setdefault(key, int(j))
         mask = np.zeros(first.size, dtype=bool)
         mask[first] = True
         if mask.all():
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
-        return self._state(alive.keep(mask), rows[mask], state.W[-1])
-
-
-def _norms_on_the_way(norm: float) -> list[float]:
-    if norm >= 1:
-        return []
-    return [1.0] * STEPS_ON_THE_WAY + [(1 + norm) / 2] * STEPS_ON_THE_WAY
+        return self._state(alive.keep(mask), Image(rows[mask], state.W[-1]))

@@ -70,9 +70,10 @@ class ReweightedSVM(Reweighted):
         return replace(self, exact=False)
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> ReweightedState:
-        n = len(problem.Y)
+        n, n_outputs = problem.Y.shape
         m = int(np.count_nonzero(np.isfinite(problem.factors)))
-        seconds = 40.0 * n * m * min(n, m) * problem.Y.shape[1] / FLOPS  # 20 steps at the most
+        machine = 40.0 * n * m * min(n, m)  # flops of 20 steps, the most that are usual
+        seconds = machine * n_outputs / FLOPS
         if seconds > WORTH_SAYING:
             logger.warning("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
         return super().start(problem, W)
@@ -90,27 +91,32 @@ class ReweightedSVM(Reweighted):
                 free, scale = _without_out_of_reach(alive, scales[:, k])
                 F, to_rows = alive.free_basis(free)
                 way, machine = self._machine(alive, scale, F)
-            near = None if last.dual is None else np.abs(last.dual[:, k]) / 2
-            guess = None
-            if near is not None and way == "features":
-                guess = alive.matmul(last.rows[:, [k]])[:, 0]
-            found = solve_machine(replace(machine, y=y), way, near, self.exact, guess)
+            near = guess = None
+            if last.dual is not None:
+                near = np.abs(last.dual[:, k]) / 2  # the dual of an image is twice a machine's
+                if way == "features":
+                    guess = alive.matmul(last.rows[:, [k]]).ravel()
+            of_k = replace(machine, y=y)
+            found = solve_machine(of_k, way, near, self.exact, guess)
             dual[:, k] = y * found.a
             bias_and_free = to_rows @ found.v
             intercept[k] = bias_and_free[0]
             of_free.append((free, bias_and_free[1:]))
             gap = max(gap, found.gap)
         rows = scales**2 * alive.rmatmul(dual)
-        for k, (free, of_k) in enumerate(of_free):
-            rows[free, k] = of_k
+        for k, (free, values) in enumerate(of_free):
+            rows[free, k] = values
         return Image(rows, intercept, 2 * dual, gap)
 
     def _machine(self, alive: Alive, scale: np.ndarray, F: np.ndarray) -> tuple[str, Machine]:
         """The way to solve a machine with these scales, and all of it but y."""
-        n = len(F)
+        n, n_free = F.shape
         used = np.flatnonzero(scale)
-        way = self.through if self.through != "auto" else way_for(n, used.size, F.shape[1])
+        way = self.through
+        if way == "auto":
+            way = way_for(n, used.size, n_free)
         gram = cache(lambda: self._gram(alive, scale))
+        # Half of C: the norm of a machine is |u|**2 / 2, here it is |u|**2.
         costs = alive.problem.C / 2 * alive.problem.weights
         y = np.ones(n)
 
@@ -124,6 +130,7 @@ class ReweightedSVM(Reweighted):
 
         if way == "features" or n > max(SMALL, used.size):
             return way, by_columns()
+        # A Gram matrix of fewer columns than samples is singular: the columns may be asked for.
         of_low_rank = by_columns if used.size < n else None
         return way, Machine(gram(), True, F, y, costs, by_columns=of_low_rank)
 
@@ -164,14 +171,16 @@ def solve_margin(
     at the given C instead. With several outputs nothing begins anew: their plain machines at a
     small C leave rows that serve one class only.
     """
-    solution, C = _searched(problem, solver, thorough and problem.norm < 1)
+    thorough = thorough and problem.norm < 1
+    solution, C = _searched(problem, solver, thorough)
     if solver.keep is None or solution.rows.size <= solver.keep:
         return solution, C
     # time or the user has ended the search: of what there is, the largest rows
     rows = problem.largest_rows(solution.W, solver.keep)
     W = np.zeros_like(solution.W)
     W[rows] = solution.W[rows]
-    objective = problem.with_C(C).objective(np.vstack([W, solution.intercept]))
+    whole = np.vstack([W, solution.intercept])
+    objective = problem.with_C(C).objective(whole)
     return replace(solution, W=W, objective=objective, gap=None), C
 
 
