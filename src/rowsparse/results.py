@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
+from . import archives
 from .numerics.rows import nonzero_rows
 from .values import ByValue, ShownInNotebooks
 
@@ -171,12 +168,12 @@ class Solution(ByValue, ShownInNotebooks):
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write to a .npz file: arrays and one JSON text, no pickle; whole or not at all."""
         facts = _facts_of(self)
-        _write_npz(file, {"format": _format_of([facts]), **facts}, _arrays_of(self))
+        archives.write(file, {"format": _format_of([facts]), **facts}, _arrays_of(self))
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Solution:
         """Read what ``save`` wrote."""
-        with _explained(file):
+        with archives.explained(file):
             facts, arrays = _read_npz(file)
             return _solution(facts, arrays)
 
@@ -251,12 +248,12 @@ class Path(ByValue, ShownInNotebooks):
         arrays = {name: values for name, values in given.items() if values is not None}
         for i, solution in enumerate(self.solutions):
             arrays |= _arrays_of(solution, f".{i}")
-        _write_npz(file, {"format": _format_of(facts), "solutions": facts}, arrays)
+        archives.write(file, {"format": _format_of(facts), "solutions": facts}, arrays)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Path:
         """Read what ``save`` wrote."""
-        with _explained(file):
+        with archives.explained(file):
             facts, arrays = _read_npz(file)
             parts = enumerate(facts["solutions"])
             solutions = tuple(_solution(part, arrays, f".{i}") for i, part in parts)
@@ -318,17 +315,6 @@ def _checked(kind: type, facts: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _write_npz(file: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, Any]) -> None:
-    target = FilePath(file)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with open(unfinished, "xb") as stream:
-            np.savez_compressed(stream, facts=json.dumps(facts), **arrays)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
 def _read_npz(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     with np.load(file, allow_pickle=False) as archive:
         ours = [name for name in archive.files if name.partition(".")[0] in _NAMES]
@@ -338,19 +324,3 @@ def _read_npz(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
     if version not in (FORMAT, COUNTS_PASSES):
         raise ValueError(f"the format {version!r:.40} of another version of rowsparse")
     return facts, arrays
-
-
-@contextmanager
-def _explained(file: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever is wrong with a file that is there is said in one sentence: what is read may have
-    come from anywhere, and each library has its own errors for what it does not expect."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise
-    except Exception as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(
-            f"Expected a result saved by rowsparse, got {str(file)!r}, which cannot be read "
-            f"({what:.200}); save it again."
-        ) from error
