@@ -50,8 +50,8 @@ best -1.57. `L2pSelector` at p = 1 without a ridge: -3.65. p = .5 was compared o
 sets (-2.05 without, -1.08 with 3 t²) and kept; r = 1 was not compared and `TopKSelector` has r = 2
 for its speed and its proofs.
 
-With several outputs every row is told by all of them, so t might be smaller. Tried on nine sets with
-several (five of half A, and Yale_32x32, orlraws10P, Leukemia2_MLL, PrimaryCancers_miRNA, which are
+With several outputs every row is told by all of them, so t might be smaller. Tried on nine sets
+with several (five of half A, and Yale_32x32, orlraws10P, Leukemia2_MLL, PrimaryCancers_miRNA, which are
 in no half), first repeat, all four k: t divided by the rank of Y +.07 points (± .23, one standard
 error over sets), by its root -.21 (± .28), only its logarithm divided -.28 (± .16). Not taken.
 """

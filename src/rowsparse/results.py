@@ -95,6 +95,7 @@ class Solution(ByValue, ShownInNotebooks):
     solver, start, starts : who solved it, from where, and the objective that each start reached
     proof : what is known about the optimum, in words
     gradient : of the loss at W (features x outputs), where known
+    n_passes : as above
 
     Examples
     --------

@@ -50,10 +50,22 @@ def open_rows(
     -------
     A store, which a selector takes in place of X. Its ``y`` is the target (None if there is none),
     ``names`` are the columns' names (None if nothing names them), ``shape`` and ``dtype`` are
-    those of X::
+    those of X.
 
-        rows = rowsparse.open_rows("table.zarr", target="y")
-        selector = rowsparse.TopKSelector(50, r=2).fit(rows, rows.y)
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from rowsparse import TopKSelector, open_rows
+    >>> X, y = load_wine(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(folder + "/wine.npy", X)
+    ...     np.save(folder + "/wine.y.npy", y)
+    ...     rows = open_rows(folder + "/wine.npy")
+    ...     selector = TopKSelector(3).fit(rows, rows.y)
+    >>> selector.get_support(indices=True).size
+    3
     """
     path = Path(path)
     if block_bytes < 1:
