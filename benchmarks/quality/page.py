@@ -51,9 +51,10 @@ sets (-2.05 without, -1.08 with 3 t²) and kept; r = 1 was not compared and `Top
 for its speed and its proofs.
 
 With several outputs every row is told by all of them, so t might be smaller. Tried on nine sets
-with several (five of half A, and Yale_32x32, orlraws10P, Leukemia2_MLL, PrimaryCancers_miRNA, which
-are in no half), first repeat, all four k: t divided by the rank of Y +.07 points (± .23, one standard
-error over sets), by its root -.21 (± .28), only its logarithm divided -.28 (± .16). Not taken.
+with several (five of half A, and Yale_32x32, orlraws10P, Leukemia2_MLL, PrimaryCancers_miRNA,
+which are in no half), first repeat, all four k: t divided by the rank of Y +.07 points (± .23,
+one standard error over sets), by its root -.21 (± .28), only its logarithm divided -.28 (± .16).
+Not taken.
 """
 TITLES = {"A": 'Half A ("choose")', "B": 'Half B ("report")'}
 RULES = f"""\
