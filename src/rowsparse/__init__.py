@@ -1,6 +1,7 @@
 """Feature selection by structured sparsity: few rows of W, found fast and with a certificate."""
 
 from .selectors import (
+    GroupedSelector,
     L2pSelector,
     LpInfSelector,
     ProbitKernelClassifier,
@@ -16,6 +17,7 @@ from .stores import open_rows
 __version__ = "0.1.0"
 
 __all__ = [
+    "GroupedSelector",
     "L2pSelector",
     "LpInfSelector",
     "ProbitKernelClassifier",

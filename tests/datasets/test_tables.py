@@ -298,7 +298,7 @@ def test_gaps_can_be_filled_from_some_of_the_samples(tmp_path, impute, engine):
     assert not np.isnan(filled[rest]).any()
     whole = data.filler.fit(data.unfilled).transform(data.unfilled)
     np.testing.assert_array_equal(data.X, whole)
-    assert data.groups == {"town": (2, 3, 4)}
+    assert data.groups == {"town": (2, 3, 4), "sex": (5,)}
 
 
 def test_the_word_missing_is_not_a_gap(tmp_path, engine):

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from command import rowsparse
 from scipy import sparse
@@ -11,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rowsparse import L2pSelector, TopKSelector
+from rowsparse import GroupedSelector, L2pSelector, TopKSelector
 from rowsparse.datasets import load_any
 from rowsparse.model_selection import SelectorCV, Stability
 from rowsparse.report import report, report_json, report_markdown
@@ -186,3 +187,18 @@ def test_markdown_has_the_same_sections(everything, wine):
     for heading in ("Selected features", "How many features", "Compared with other methods",
                     "How sure the selection is", "What is proved", "The data as seen"):  # fmt: skip
         assert f"## {heading}" in text
+
+
+def test_code_for_categories_starts_from_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Oslo", "Bergen", "Bodø"], 90)})
+    frame["a"] = rng.standard_normal(90)
+    frame["y"] = (frame["town"] == "Oslo").astype(int)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    data = load_any(str(tmp_path / "data.csv"), "y")
+    selector = GroupedSelector(TopKSelector(1), data.groups).fit(data.X, data.y)
+    facts = facts_of(selector, data)
+    assert [feature["rank"] for feature in facts["features"]] == [1, 1, 1]
+    known = {"X_train": frame[["town", "a"]], "y_train": frame["y"]}
+    exec(facts["code"], known)
+    assert known["model"].score(known["X_train"], frame["y"]) == 1

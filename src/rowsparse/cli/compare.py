@@ -9,7 +9,7 @@ import numpy as np
 from typer import Exit, Option
 
 from rowsparse.cli.methods import METHODS, build_selectors
-from rowsparse.cli.opening import opened
+from rowsparse.cli.opening import at_most, grouped, opened
 from rowsparse.cli.options import (
     DataOptions,
     Folds,
@@ -64,12 +64,13 @@ def compare(
         chosen = build_selectors(methods.split(","), problem.given())
         ks = whole_numbers("-k", k)
         dataset = opened(data, output, chosen, scoring=scoring, store=store)
+        chosen = {name: grouped(selector, dataset) for name, selector in chosen.items()}
         with warnings_as_notes([*dataset.notes]) as notes, bar("Comparing"):
             found = compare_methods(
                 chosen,
                 dataset.unfilled,
                 dataset.y,
-                ks=sorted({min(size, dataset.n_features) for size in ks}),
+                ks=at_most(dataset, ks),
                 cv=cv,
                 repeats=repeats,
                 scoring=scoring,

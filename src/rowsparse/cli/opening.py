@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rowsparse.cli.options import DataOptions, OutputOptions, check_scoring
 from rowsparse.cli.output import check_folder
 from rowsparse.datasets import Dataset
+from rowsparse.selectors import GroupedSelector
 
 RESUMED = "manifest.json"  # a folder that holds it goes on where it was
 
@@ -33,6 +35,19 @@ def opened(
     for selector in selectors.values():
         _set_task(selector, dataset.task)
     return dataset
+
+
+def grouped(selector: Any, dataset: Dataset) -> Any:
+    """A selector that keeps the columns of a category together, where the dataset has some."""
+    if all(len(columns) == 1 for columns in dataset.groups.values()):
+        return selector
+    return GroupedSelector(selector, dataset.groups, selector.n_features_to_select)
+
+
+def at_most(dataset: Dataset, ks: Sequence[int]) -> list[int]:
+    """Numbers of features that the dataset has; a category is one."""
+    most = dataset.n_features - sum(len(columns) - 1 for columns in dataset.groups.values())
+    return sorted({min(k, most) for k in ks})
 
 
 def _set_task(selector: Any, task: str) -> None:

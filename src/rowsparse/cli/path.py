@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
 from typer import Option
 
 from rowsparse.cli.fit import FitOfSteps
 from rowsparse.cli.methods import build_selector, known_method
-from rowsparse.cli.opening import opened
+from rowsparse.cli.opening import at_most, grouped, opened
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
 from rowsparse.cli.output import write_csv
 from rowsparse.cli.select import complete
@@ -27,6 +28,8 @@ from rowsparse.cli.terminal import (
 from rowsparse.datasets import Dataset
 from rowsparse.paths import selection_path
 from rowsparse.results import Path
+from rowsparse.selectors import GroupedSelector
+from rowsparse.selectors.grouped import features_of
 
 MOST_NAMES = 4  # that a line of the table still holds
 
@@ -67,9 +70,13 @@ def path(
             complete(selector, method, 1, problem.task, dataset)
             if known.default_k is not None and ks is None:
                 ks = [n for n in (1, 2, 5, 10, 20, 50) if n <= dataset.n_features]
-            followed = selection_path(
-                selector, dataset.X, dataset.y, ks=ks, n_alphas=n_alphas, alpha_min_ratio=smallest
-            )
+            if ks is not None and grouped(selector, dataset) is not selector:
+                followed = _along_features(selector, dataset, ks)
+            else:
+                followed = selection_path(
+                    selector, dataset.X, dataset.y, ks=ks, n_alphas=n_alphas,
+                    alpha_min_ratio=smallest,
+                )  # fmt: skip
         steps = _steps(dataset, selector, followed)
         if output.as_json:
             print_json({"dataset": dataset.name, "method": method, "steps": steps, "notes": notes})
@@ -96,20 +103,31 @@ def whole_numbers(option: str, text: str) -> list[int]:
     return numbers
 
 
+def _along_features(selector: Any, dataset: Dataset, ks: Sequence[int]) -> Path:
+    """One fit per number of features: the columns of a category are one."""
+    fits = []
+    for k in at_most(dataset, ks):
+        fits.append(GroupedSelector(selector, dataset.groups, k).fit(dataset.X, dataset.y))
+    alphas = [vars(fit.selector_).get("alpha_", np.nan) for fit in fits]
+    solutions = tuple(fit.solution_ for fit in fits)
+    return Path(np.array(alphas), solutions, ks=np.array([fit.n_selected_ for fit in fits]))
+
+
 def _steps(dataset: Dataset, selector: Any, followed: Path) -> list[dict[str, Any]]:
     """One record per solution; the fit is that to the data it was made from."""
     fit = FitOfSteps(dataset, selector)
+    features = features_of(grouped(selector, dataset), dataset.n_features, dataset.feature_names)
     seen: set[int] = set()
     steps = []
     for alpha, solution in zip(followed.alphas, followed.solutions, strict=True):
-        rows = solution.rows.tolist()
+        rows = features.touched(solution.rows).tolist()
         steps.append(
             {
                 "alpha": finite(alpha),
                 "features": len(rows),
                 "objective": finite(solution.objective),
                 fit.name: finite(fit.of(solution)),
-                "entered": [dataset.feature_names[j] for j in rows if j not in seen],
+                "entered": [features.names[j] for j in rows if j not in seen],
             }
         )
         seen.update(rows)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from typer import Exit, Option
 
 from rowsparse.cli.methods import METHODS, build_selector, stopped_after
+from rowsparse.cli.opening import grouped
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
 from rowsparse.cli.output import check_output, write_csv
 from rowsparse.cli.reduced import reduced_table
@@ -67,6 +68,7 @@ def select(
             working(f"Selecting from {dataset.n_features} features"),
         ):
             complete(selector, method, k, problem.task, dataset)
+            selector = grouped(selector, dataset)
             began = time.perf_counter()
             with stopped_after(method, problem.time_limit):
                 selector.fit(dataset.X, dataset.y)
@@ -78,7 +80,7 @@ def select(
             show(selection)
         if output.out is not None:
             show_notes(write_csv(output.out, *as_rows(selection)))
-            say(f"Wrote {len(selection.features)} features to {output.out}.")
+            say(f"Wrote {selection.n_selected} features to {output.out}.")
         if out_data is not None:
             show_notes(write_csv(out_data, *reduced_table(dataset, selector.support_)))
             say(f"Wrote {dataset.n_samples} rows of the selected columns to {out_data}.")

@@ -13,6 +13,8 @@ from rich.text import Text
 from rowsparse.cli.terminal import PIPE_WIDTH, finite, plain, plain_table, terminal
 from rowsparse.datasets import Dataset
 from rowsparse.results import Solution
+from rowsparse.selectors import GroupedSelector
+from rowsparse.selectors.grouped import Features, features_of
 
 MOST_ROWS_SHOWN = 50  # about what a tall window holds; the rest is for a file
 MOST_OUTPUTS_SHOWN = 6  # columns of coefficients that a person still compares
@@ -39,8 +41,14 @@ class Selection:
     features: list[Feature]  # best first
     outputs: list[str]  # what the coefficients of a feature belong to
     settings: dict[str, Any]  # p, r, ridge, alpha, C, norm: those that the method has
+    features_of_columns: Features  # the columns of a category are one
     solution: Solution | None  # a filter solves no problem
     seconds: float  # for the whole fit: path, starts and all
+
+    @property
+    def n_selected(self) -> int:
+        """How many features; the columns of a category are one."""
+        return max((feature.rank for feature in self.features), default=0)
 
     @property
     def titles(self) -> list[str]:
@@ -51,19 +59,23 @@ class Selection:
 
 
 def read_selection(dataset: Dataset, method: str, selector: Any, seconds: float) -> Selection:
+    grouped = features_of(selector, dataset.n_features)
+    if isinstance(selector, GroupedSelector):
+        selector = selector.selector_
     fitted = vars(selector)
     coef = fitted.get("coef_", np.empty((0, dataset.n_features)))
     chosen = np.flatnonzero(selector.support_)
     best_first = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
     features = []
-    for rank, j in enumerate(best_first.tolist(), start=1):
+    ranks = grouped.ranks(best_first).tolist()
+    for rank, j in zip(ranks, best_first.tolist(), strict=True):
         score = float(selector.scores_[j])
         features.append(Feature(rank, dataset.feature_names[j], j, score, coef[:, j].tolist()))
     outputs = output_names(dataset, fitted.get("classes_"), len(coef)) if len(coef) else []
     names = {"p": "p", "r": "r", "ridge": "ridge_", "alpha": "alpha_", "C": "C_", "norm": "norm"}
     settings = {key: fitted[name] for key, name in names.items() if name in fitted}
     solution = fitted.get("solution_")
-    return Selection(dataset, method, features, outputs, settings, solution, seconds)
+    return Selection(dataset, method, features, outputs, settings, grouped, solution, seconds)
 
 
 def output_names(dataset: Dataset, classes: Any, n_outputs: int) -> list[str]:
@@ -118,7 +130,9 @@ def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -
 
 def _summary(selection: Selection) -> str:
     """One line: how many features, and what is known about how well the problem was solved."""
-    parts = [f"{len(selection.features)} of {selection.dataset.n_features} features"]
+    parts = [f"{selection.n_selected} of {selection.features_of_columns.count} features"]
+    if selection.n_selected < len(selection.features):
+        parts[0] += f" in {len(selection.features)} columns"
     for name in ("alpha", "ridge", "C"):
         if selection.settings.get(name):  # no ridge is not worth a word
             parts.append(f"{name} {selection.settings[name]:.4g}")

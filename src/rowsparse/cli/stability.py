@@ -9,7 +9,7 @@ import numpy as np
 from typer import Option
 
 from rowsparse.cli.methods import build_selector
-from rowsparse.cli.opening import opened
+from rowsparse.cli.opening import grouped, opened
 from rowsparse.cli.options import (
     DataOptions,
     Jobs,
@@ -32,6 +32,7 @@ from rowsparse.cli.terminal import (
     warnings_as_notes,
 )
 from rowsparse.model_selection import Stability, StabilitySelector
+from rowsparse.selectors.grouped import features_of
 
 FEWEST_SHOWN = 10  # features, stable or not: what nearly was is worth a look
 MOST_SHOWN = 50
@@ -65,7 +66,7 @@ def stability(
         selector = build_selector(method, problem.given())
         dataset = opened(data, output, {method: selector}, store=store)
         stable = StabilitySelector(
-            selector,
+            grouped(selector, dataset),
             n_pairs=pairs,
             threshold=threshold,
             q=k,
@@ -77,7 +78,8 @@ def stability(
         )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Selecting on half-samples"):
             stable.fit(dataset.unfilled, dataset.y)
-        result = replace(stable.stability_, names=dataset.feature_names)
+        names = features_of(stable.selector, dataset.n_features, dataset.feature_names).names
+        result = replace(stable.stability_, names=names)
         if store is not None:
             result.save(store)
         rows = _rows(result)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from rowsparse.cli.methods import build_selector
-from rowsparse.cli.opening import opened
+from rowsparse.cli.opening import at_most, grouped, opened
 from rowsparse.cli.options import (
     DataOptions,
     Folds,
@@ -67,8 +67,8 @@ def tune(
             data, output, {method: selector}, scoring=scoring, store=store, replaces=replaces
         )
         search = SelectorCV(
-            selector,
-            ks=ks,
+            grouped(selector, dataset),
+            ks=None if ks is None else at_most(dataset, ks),
             scoring=scoring,
             cv=cv,
             rule=rule,
@@ -91,7 +91,7 @@ def tune(
             show(selection)
         if output.out is not None:
             show_notes(write_csv(output.out, *as_rows(selection)))
-            say(f"Wrote {len(selection.features)} features to {output.out}.")
+            say(f"Wrote {selection.n_selected} features to {output.out}.")
         output.write_report(search, dataset)
 
 

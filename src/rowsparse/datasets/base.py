@@ -55,7 +55,7 @@ class Dataset:
     ``target_names`` names the codes 0, 1, … in ``y``, or the columns of a matrix ``y``;
     it is None where the values in ``y`` speak for themselves. ``ids`` holds the columns that name
     the samples, ``notes`` what was done to the file's columns, in sentences; ``groups`` the columns
-    of every category that has several. Where values were missing ``X`` has them filled in from all
+    of every category. Where values were missing ``X`` has them filled in from all
     samples, ``with_gaps`` is X with NaN, and ``filler`` (a ``gaps.GapFiller``) fills it in from
     some of them.
 

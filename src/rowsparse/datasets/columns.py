@@ -131,12 +131,11 @@ class Coding:
         return GapFiller(self.how.impute, numbers, words)
 
     def together(self) -> dict[str, tuple[int, ...]]:
-        """The places of the columns that belong together: those of a category."""
+        """The places of the columns of every category."""
         place = {name: j for j, name in enumerate(self.features)}
         return {
             name: tuple(place[column] for column in columns)
             for name, columns in self.groups.items()
-            if len(columns) > 1
         }
 
     def _note_gaps(self, name: str, gaps: np.ndarray) -> None:
@@ -167,7 +166,7 @@ class Coding:
             "Left out {} (another word in every row); --ignore NAME says the same without this "
             "note.": shortened(self.different),
             "Left out {} (no values at all).": shortened(self.empty),
-            "Coded as one 0/1 column per word, selected one by one: {} (number of words).": counted(
+            "Coded as one 0/1 column per word, selected together: {} (number of words).": counted(
                 self.coded
             ),
             f"Filled missing values ({self.how.impute}) in {{}}.": counted(self.filled),

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..inputs import is_integer
 from ..results import Solution, Status
-from ..selectors import ScoreSelector, TopKSelector
+from ..selectors import GroupedSelector, ScoreSelector, TopKSelector
 from ..selectors.paths import selection_path
 from ..selectors.penalised import RowSelector
 from ..selectors.wrong_tool import WrongToolWarning
@@ -28,6 +28,12 @@ class Step:
 
     columns: np.ndarray  # ascending
     solution: Solution | None = None  # in the standardised scale, where there is one
+    n_features: int | None = None  # where several columns are one
+
+    @property
+    def size(self) -> int:
+        """How many features are selected."""
+        return self.columns.size if self.n_features is None else self.n_features
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,14 @@ def _of_fit(selector: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Step:
         refuse_interrupted([solution])
     if not isinstance(fitted, RowSelector | TopKSelector):
         solution = None
-    return Step(np.flatnonzero(fitted.get_support()), solution)
+    return Step(np.flatnonzero(fitted.get_support()), solution, n_selected(fitted))
+
+
+def n_selected(fitted: Any) -> int:
+    """How many features a selector selects, whose columns may be more."""
+    if isinstance(fitted, GroupedSelector):
+        return fitted.n_selected_
+    return int(np.count_nonzero(fitted.get_support()))
 
 
 def refuse_interrupted(solutions: Sequence[Solution]) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from ..inputs import check_feature_weights, check_sample_weight
+from ..selectors import GroupedSelector
 from ..selectors.base import FeatureSelector
 from ..selectors.data import validated
 from ..targets import Target, as_array, as_target, read_target
@@ -55,6 +56,8 @@ class Table:
     def resolved(self, selector: Any) -> Any:
         """A copy of the selector whose feature weights need no names: folds are plain arrays."""
         copy = clone(selector)
+        if isinstance(copy, GroupedSelector):
+            return copy.set_params(selector=self.resolved(copy.selector))
         if copy.get_params(deep=False).get("feature_weights") is not None and isinstance(
             selector, FeatureSelector
         ):
@@ -97,6 +100,8 @@ def _decided(y: np.ndarray, task: str) -> np.ndarray:
 
 def task_of(selector: Any) -> str:
     """How a selector reads y."""
+    if isinstance(selector, GroupedSelector):
+        return task_of(selector.selector)
     return str(selector.get_params(deep=False).get("task", "auto"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .following import Step
+from .following import Step, n_selected
 from .intake import Metadata, Table
 from .intervals import corrected_interval
 from .progress import finished
@@ -42,13 +42,13 @@ def nested_score(
             UserWarning,
             stacklevel=3,
         )
-    scores = np.array([score for score, _, _ in found])
-    supports = tuple(support for _, support, _ in found)
+    scores = np.array([score for score, _, _, _ in found])
+    supports = tuple(support for _, support, _, _ in found)
     share = float(np.mean([split.test.size / split.train.size for split in splits]))
     return NestedScore(
         scores,
-        np.array([support.size for support in supports]),
-        tuple(params for _, _, params in found),
+        np.array([size for _, _, _, size in found]),
+        tuple(params for _, _, params, _ in found),
         supports,
         corrected_interval(scores, share)[0],
     )
@@ -66,7 +66,7 @@ def _inner(search: Any, splits: list[Split], cv: Any) -> Any:
 
 def _outer_fold(
     table: Table, search: Any, metadata: Metadata, split: Split
-) -> tuple[float, np.ndarray, dict[str, Any]]:
+) -> tuple[float, np.ndarray, dict[str, Any], int]:
     selector = table.resolved(search.selector)
     inner = clone(search).set_params(selector=selector)
     groups = None if metadata.groups is None else np.asarray(metadata.groups)[split.train]
@@ -76,4 +76,4 @@ def _outer_fold(
     readout = readout_for(search.estimator, search.scoring, table.target)
     table = table.filled(split.train)
     score = readout.scores(table.X, table.y, table.target, split, [Step(support)])[0]
-    return score, support, fitted.best_params_
+    return score, support, fitted.best_params_, n_selected(fitted.best_selector_)

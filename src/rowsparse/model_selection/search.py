@@ -76,7 +76,7 @@ def evaluate(table: Table, readout: Readout, combination: Combination, split: Sp
         nothing = [float("nan")] * n_steps
         return FoldPath(nothing, [0] * n_steps, 0.0, 0.0, 0, f"{type(error).__name__}: {error}")
     missing = n_steps - len(scores)  # a time limit ends a path early
-    sizes = [step.columns.size for step in walk.steps] + [0] * missing
+    sizes = [step.size for step in walk.steps] + [0] * missing
     return FoldPath(
         scores + [float("nan")] * missing,
         sizes,

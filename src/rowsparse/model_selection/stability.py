@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inputs import check_integer, check_name, check_number, check_parameters, is_integer, optional
 from ..selectors.base import FeatureSelector
+from ..selectors.grouped import features_of
 from .error_bounds import BOUNDS, completed
 from .following import with_k
 from .half_samples import Half, PairTask, all_halves, folder_of
@@ -64,6 +65,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
     Attributes
     ----------
     selection_probabilities_ : array (n_features,), which ``scores_`` is too
+        With a ``GroupedSelector`` the columns of a group share that of the group, and what is
+        counted, bounded and found in ``stability_`` are features, not columns.
     support_, ranking_
     threshold_, q_, pfer_
     stability_ : Stability
@@ -140,7 +143,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         weight = fit_params.get("sample_weight")
         table = Table.of(self, self.selector, X, y, self.imputer)
         metadata = Metadata.of(self, table.shape[0], weight, groups)
-        threshold, q, pfer = self._numbers(table.shape[1])
+        self._features = features_of(self.selector, table.shape[1], table.names)
+        threshold, q, pfer = self._numbers(self._features.count)
         found, interrupted = self._selections(X, y, table, metadata, q)
         self._set(found, table, threshold, q, pfer)
         self._say(found, interrupted)
@@ -191,10 +195,11 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         return found, interrupted
 
     def _set(self, found: list[Half], table: Table, threshold: float, q: int, pfer: float) -> None:
-        names = () if table.names is None else tuple(map(str, table.names))
+        features = self._features
+        named = table.names is not None or features.count < table.shape[1]
         stability = Stability(
-            tuple(half.columns for half in found), table.shape[1], threshold, q, pfer,
-            self.bound, names,
+            tuple(features.touched(half.columns) for half in found), features.count, threshold, q,
+            pfer, self.bound, features.names if named else (),
         )  # fmt: skip
         if len(found) < 2 * self.n_pairs:  # the bound depends on the number of pairs
             stability = stability.at(threshold=threshold)
@@ -204,14 +209,16 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
     def _read(self, stability: Stability) -> None:
         """The fitted attributes of a result."""
         self.stability_ = stability
-        self.selection_probabilities_ = stability.probabilities
+        of_column = self._features.of_column
+        self.selection_probabilities_ = stability.probabilities[of_column]
         self.scores_ = self.selection_probabilities_
         self.threshold_ = stability.threshold
         self.q_ = stability.q
         self.pfer_ = stability.pfer
-        self.support_ = np.zeros(stability.n_features, dtype=bool)
-        self.support_[stability.support] = True
-        self._set_ranking(np.argsort(-self.scores_, kind="stable"))
+        self.support_ = self._features.columns(stability.support)
+        best_first = np.argsort(-stability.probabilities, kind="stable")
+        self._set_ranking(best_first)
+        self.ranking_ = self.ranking_[of_column]  # the columns of a feature share its rank
 
     def _say(self, found: list[Half], interrupted: bool) -> None:
         sentences = []
@@ -226,7 +233,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
                 f"{unfinished} of {len(found)} fits on half-samples did not converge; raise the "
                 "solver's max_iter, or its tol if this accuracy is enough."
             )
-        short = sum(half.columns.size != self.q_ for half in found)
+        short = sum(one.size != self.q_ for one in self.stability_.selections)
         if short:
             sentences.append(
                 f"On {short} of {len(found)} half-samples there were not q={self.q_} columns to "
@@ -266,7 +273,16 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         check_is_fitted(self, "stability_")
         if self.imputer is not None:
             X = clone(self.imputer).fit_transform(X)
-        return correlated_groups(self.stability_, X, correlation, least)
+        features = self._features
+        by_column = replace(
+            self.stability_,
+            selections=tuple(
+                np.flatnonzero(features.columns(one)) for one in self.stability_.selections
+            ),
+            n_features=self.support_.size,
+            names=tuple(map(str, vars(self).get("feature_names_in_", ()))),
+        )
+        return correlated_groups(by_column, X, correlation, least)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Sample weights go to the selector, groups stay here: see scikit-learn's guide to

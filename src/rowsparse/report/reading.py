@@ -82,6 +82,7 @@ class Parts:
 
     def _add_selector(self, selector: Any) -> None:
         self.selection = Selection.of(selector, self.table, self.probabilities)
+        selector = self.selection.selector
         self._add_settings(selector)
         self.notes.extend(vars(selector).get("notes_", ()))
         if self.selection.solution is not None:
@@ -123,7 +124,10 @@ class Parts:
         self._add_stability(selector.stability_, selector)
 
     def _add_stability(self, stability: Stability, selector: Any = None) -> None:
-        self.probabilities = stability.probabilities
+        if selector is not None:
+            self.probabilities = selector.selection_probabilities_
+        elif self.selection is None or stability.n_features == self.selection.n_features:
+            self.probabilities = stability.probabilities  # else they are of groups of columns
         if self.selection is not None:
             self.selection = replace(self.selection, probabilities=self.probabilities)
         names = self._names(stability.n_features, stability.names)
@@ -138,9 +142,10 @@ class Parts:
         )
 
     def _names(self, d: int, known: Sequence[str]) -> Sequence[str]:
-        if self.selection is not None and self.selection.named:
-            return self.selection.names
-        if self.table is not None and self.table.names is not None:
+        chosen = self.selection
+        if chosen is not None and chosen.named and chosen.n_features == d:
+            return chosen.names
+        if self.table is not None and self.table.names and len(self.table.names) == d:
             return self.table.names
         return known or [f"x{j}" for j in range(d)]
 
@@ -158,7 +163,7 @@ class Parts:
         if self.comparison is None:
             return
         ks = self.comparison.ks
-        wanted = max(ks) if self.selection is None else self.selection.order.size
+        wanted = max(ks) if self.selection is None else self.selection.n_chosen
         k = min(ks, key=lambda one: abs(one - wanted))
         self.curves.append(comparison_facts(self.comparison, k))
         self.answers.append(best_at(self.comparison, k, self.comparison.estimators[0]))
@@ -224,7 +229,7 @@ class Parts:
     def _key_figures(self) -> list[tuple[str, str]]:
         figures = []
         if self.selection is not None:
-            k = f"{self.selection.order.size:,}"
+            k = f"{self.selection.n_chosen:,}"
             figures.append((k, f"selected of {count(self.selection.n_features, 'column')}"))
         if self.table is not None:
             figures.append((f"{self.table.shape[0]:,}", "samples"))
@@ -235,7 +240,8 @@ class Parts:
 
     def _code(self, chosen: Selection) -> str:
         names = [chosen.names[j] for j in chosen.order]
-        return reuse.code(names, chosen.order.tolist(), chosen.named, chosen.kind)
+        coded = self.table is not None and not self.table.coded.isdisjoint(chosen.order.tolist())
+        return reuse.code(names, chosen.order.tolist(), chosen.named, chosen.kind, coded)
 
 
 def read(result: Any, data: Any = None, title: str | None = None) -> Facts:

@@ -103,8 +103,13 @@ def _same(value: Any, default: Any) -> bool:
     return isinstance(value, type(default)) and bool(np.all(value == default))
 
 
-def code(names: Sequence[str], indices: Sequence[int], named: bool, task: str) -> str:
-    """scikit-learn code that learns from the selected columns and nothing else."""
+def code(
+    names: Sequence[str], indices: Sequence[int], named: bool, task: str, coded: bool = False
+) -> str:
+    """scikit-learn code that learns from the selected columns and nothing else.
+
+    ``coded``: some of them are words of a category, which the file has as one column.
+    """
     if len(indices) > MOST_NAMES_IN_CODE or not len(indices):
         return ""
     columns = [str(name) for name in names] if named else [int(j) for j in indices]
@@ -113,13 +118,16 @@ def code(names: Sequence[str], indices: Sequence[int], named: bool, task: str) -
         "multilabel": ("OneVsRestClassifier(LogisticRegression())", "LogisticRegression"),
     }.get(task, ("LogisticRegression(max_iter=1000)", "LogisticRegression"))
     several = ["from sklearn.multiclass import OneVsRestClassifier"] if "OneVs" in model else []
+    words = ["import pandas"] if coded else []
     lines = [
+        *words,
         "from sklearn.compose import make_column_transformer",
         f"from sklearn.linear_model import {package}",
         *several,
         "from sklearn.pipeline import make_pipeline",
         "from sklearn.preprocessing import StandardScaler",
         "",
+        *(['X_train = pandas.get_dummies(X_train, prefix_sep="=")'] if coded else []),
         f"columns = {_python_list(columns)}",
         "model = make_pipeline(",
         '    make_column_transformer(("passthrough", columns)),',

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..model_selection import StabilitySelector
 from ..results import Path, Solution
+from ..selectors import GroupedSelector
+from ..selectors.grouped import Features, features_of
 from .facts import Feature, PathFacts, Trace
 from .table import Groups, Table, class_names, stand_ins
 from .words import listed, number, visible
@@ -37,6 +40,7 @@ class Selection:
     outputs: tuple[str, ...]
     kind: str  # of the target: "numbers", "multilabel", "binary" …
     order: np.ndarray  # the selected columns, best first
+    features_of_columns: Features
     probabilities: np.ndarray | None = None  # of all columns, on half-samples
 
     @classmethod
@@ -44,6 +48,11 @@ class Selection:
         cls, selector: Any, table: Table | None, probabilities: np.ndarray | None = None
     ) -> Selection:
         check_is_fitted(selector, "support_")
+        inner = selector.selector if isinstance(selector, StabilitySelector) else selector
+        columns = selector.support_.size
+        features = features_of(inner, columns, vars(selector).get("feature_names_in_"))
+        if isinstance(selector, GroupedSelector):
+            selector = selector.selector_
         fitted = vars(selector)
         chosen = np.flatnonzero(selector.support_)
         order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
@@ -59,12 +68,23 @@ class Selection:
             _outputs(fitted, table),
             kind,
             order,
+            features,
             probabilities,
         )
 
     @property
     def n_features(self) -> int:
         return len(self.names)
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Of the chosen columns; those of one category share theirs."""
+        return self.features_of_columns.ranks(self.order)
+
+    @property
+    def n_chosen(self) -> int:
+        """How many features are selected: the columns of a category are one."""
+        return int(self.ranks.max(initial=0))
 
     @property
     def solution(self) -> Solution | None:
@@ -88,11 +108,12 @@ class Selection:
         if self.table is not None and chosen:
             nearby = stand_ins(self.table, chosen, self.names)
         facts = []
+        ranks = self.ranks.tolist()
         for place, j in enumerate(chosen):
             coefficients = self._coefficients(j)
             facts.append(
                 Feature(
-                    rank=place + 1,
+                    rank=ranks[place],
                     name=self.names[j],
                     index=j,
                     score=float(self.selector.scores_[j]),
@@ -157,6 +178,9 @@ class Selection:
         if k == 1:
             return f"One of {self.n_features:,} columns was selected: {listed(self._best())}."
         led = ", led by" if k > 3 else ":"
+        if self.n_chosen < k:
+            several = f"{self.n_chosen:,} features, which are {k:,} of {self.n_features:,} columns"
+            return f"{several}, were selected{led} {listed(self._best())}."
         return f"{k:,} of {self.n_features:,} columns were selected{led} {listed(self._best())}."
 
     def _best(self) -> list[str]:

@@ -34,6 +34,7 @@ class Table:
     source: str = ""
     target: str = ""  # the column of the source that y is
     notes: tuple[str, ...] = ()
+    coded: frozenset[int] = frozenset()  # columns that are words of categories
 
     @classmethod
     def of(cls, data: Any) -> Table | None:
@@ -54,6 +55,9 @@ class Table:
             source=str(known["source"] or ""),
             target=str(known["target"] or ""),
             notes=_texts(known["notes"]) or (),
+            coded=frozenset(
+                j for group in (vars(data).get("groups") or {}).values() for j in group
+            ),
         )
 
     @classmethod

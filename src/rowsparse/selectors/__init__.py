@@ -1,6 +1,7 @@
 """scikit-learn estimators: validation in, fitted attributes out."""
 
 from .by_score import ScoreSelector
+from .grouped import GroupedSelector
 from .kernel_machines import ZeroNormKernelSVC
 from .margin import ZeroNormSVC
 from .penalised import L2pSelector, LpInfSelector
@@ -8,6 +9,7 @@ from .probit import ProbitKernelClassifier, ProbitSelector
 from .top_k import TopKSelector
 
 __all__ = [
+    "GroupedSelector",
     "L2pSelector",
     "LpInfSelector",
     "ProbitKernelClassifier",
