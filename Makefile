@@ -30,10 +30,10 @@ demo: $(CLI_READY)
 	$(BIN)/rowsparse report demo/comparison demo/stability --data breast_cancer --out demo/report.html --force
 
 test: $(DEV_READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-oldest: $(OLDEST_READY)
-	$(OLDEST)/bin/python -m pytest -n 2
+	$(OLDEST)/bin/python -m pytest -n 2 --dist loadgroup
 
 # Random fits for so many seconds, failures as JSON lines: make fuzz SECONDS=3600 SEED=7
 fuzz: $(DEV_READY)
@@ -41,7 +41,7 @@ fuzz: $(DEV_READY)
 
 # Branches of src; lines that numba compiles do not run as Python and count as missed.
 coverage: $(DEV_READY)
-	$(BIN)/python -m pytest -n 2 --cov=rowsparse --cov-branch --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov=rowsparse --cov-branch --cov-report=term:skip-covered
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check .

@@ -7,8 +7,8 @@ a task receives a chunk where it is, and only its result leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import dask
@@ -19,6 +19,8 @@ from dask.delayed import Delayed, delayed
 from ..numerics.threads import one_blas_thread
 from .chunked import OfBlock, Passes, as_block, float_type
 
+KILLED = "KilledWorker"
+LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError")
 FAN_IN = 4  # results that one task merges: a worker holds so many Gram matrices at a time
 
 
@@ -64,8 +66,29 @@ class DaskPasses(Passes):
 
     def _computed(self, tasks: list[Delayed]) -> list:
         self.count += 1
-        with _on_workers_or_threads():
+        with _on_workers_or_threads(), self._saying_what_was_lost():
             return list(dask.compute(*tasks, optimize_graph=False, traverse=False))
+
+    @contextmanager
+    def _saying_what_was_lost(self) -> Iterator[None]:
+        """Dask does a lost worker's tasks again; what it cannot mend becomes one sentence. Its
+        errors are told by name: distributed need not be there."""
+        try:
+            yield
+        except Exception as error:
+            kind = type(error).__name__
+            if kind == KILLED:
+                half = max(1, int(np.diff(self.bounds).max()) // 2)
+                raise RuntimeError(
+                    "Expected X in chunks that fit into the memory of a worker, got one at which "
+                    f"several workers died; use X.rechunk(({half}, -1)), or more memory for each."
+                ) from error
+            if kind in LOST:
+                raise RuntimeError(
+                    "Expected a scheduler that goes on, got none any more; start the Dask cluster "
+                    "and a Client again, and repeat the fit."
+                ) from error
+            raise
 
 
 def refuse_columns_in_chunks(X: Any) -> None:

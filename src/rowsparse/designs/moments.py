@@ -78,8 +78,10 @@ class Summary:
 
     def merged(self, other: Summary) -> Summary:
         """Of the rows of both, in this order."""
+        with np.errstate(invalid="ignore", over="ignore"):  # as in ``summary``
+            moments = self.moments.merged(other.moments)
         return Summary(
-            self.moments.merged(other.moments),
+            moments,
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
             self.marks + other.marks,

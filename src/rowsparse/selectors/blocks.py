@@ -37,7 +37,7 @@ def refuse_passes(r: float, X: Any) -> None:
         raise ValueError(
             f"Expected r=2 for TopKSelector on X in blocks, got r={r!r}; use r=2, or L2pSelector."
         )
-    if X.shape[1] > MOST_PRODUCTS:
+    if len(X.shape) == 2 and X.shape[1] > MOST_PRODUCTS:
         raise ValueError(
             f"Expected X in blocks with at most {MOST_PRODUCTS} columns for TopKSelector, got "
             f"{X.shape[1]}; use L2pSelector, or a filter first."

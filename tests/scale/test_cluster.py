@@ -1,0 +1,149 @@
+"""On worker processes: the same fits, X stays there, and lost workers and schedulers."""
+
+import contextlib
+import functools
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+from scale.holders import SELECTORS, SQUARED, assert_same_fit, table, weights
+from sklearn.base import clone
+
+from rowsparse import L2pSelector, TopKSelector
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.xdist_group("cluster")  # one cluster, not one per process of tests
+
+X, Y = table()
+ROBUST = L2pSelector(alpha=0.3, r=1, p=1)
+SCHEDULER = """
+import sys, distributed
+with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+def on_workers_alone(home, seconds, block):
+    """The block, which must not be made in the process ``home``."""
+    if os.getpid() == home:
+        raise AssertionError("X was computed on the client")
+    time.sleep(seconds)
+    return block
+
+
+def held(chunks=40, seconds=0.0):
+    made = functools.partial(on_workers_alone, os.getpid(), seconds)
+    return da.from_array(X, chunks=(chunks, -1)).map_blocks(made, meta=X[:0])
+
+
+@pytest.mark.parametrize("name", [*SQUARED, "r=1, p=1, alpha"])
+def test_same_as_in_memory(name, client):
+    for weight in (None, weights()):
+        expected = clone(SELECTORS[name]).fit(X, Y, sample_weight=weight)
+        assert_same_fit(clone(SELECTORS[name]).fit(held(), Y, sample_weight=weight), expected)
+
+
+def test_the_graph_does_not_grow(client, monkeypatch):
+    """Every pass has a task or two per chunk, in the first iteration as in the last."""
+    sizes = []
+    compute = da.core.compute
+
+    def counting(*tasks, **options):
+        sizes.append(len({key for task in tasks for key in task.dask}))
+        return compute(*tasks, **options)
+
+    import rowsparse.designs.dask_arrays as passes
+
+    monkeypatch.setattr(passes.dask, "compute", counting)
+    fitted = clone(ROBUST).fit(held(20), Y)
+    assert len(sizes) == fitted.solution_.n_passes > 10
+    half = len(sizes) // 2
+    assert set(sizes[half:]) <= set(sizes[:half])
+    assert max(sizes) <= 4 * 8  # chunks: to make one, to work on it, and to merge
+
+
+def test_a_worker_that_is_killed_is_replaced(client):
+    expected = clone(ROBUST).fit(X, Y)
+    victim = min(client.run(os.getpid).values())
+    threading.Timer(0.4, os.kill, (victim, signal.SIGKILL)).start()
+    fitted = clone(ROBUST).fit(held(20, seconds=0.01), Y)
+    assert_same_fit(fitted, expected)
+    client.wait_for_workers(2, timeout=30)
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_ctrl_c_frees_the_workers(client):
+    client.wait_for_workers(2, timeout=30)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        TopKSelector(4).fit(held(1, seconds=0.3), Y)  # would take 22 seconds
+    assert client.submit(sum, [1, 2]).result(timeout=10) == 3
+    assert not any(client.processing().values())
+    assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_in_a_fit_of_many_passes(client):
+    """As in memory: what has been found so far, and a warning."""
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the first point may be zero
+        with contextlib.suppress(KeyboardInterrupt):
+            clone(ROBUST).fit(held(40, seconds=0.2), Y)
+    assert client.submit(sum, [1, 2]).result(timeout=10) == 3
+    assert time.monotonic() - began < 10
+
+
+def die(block):
+    os.kill(os.getpid(), signal.SIGKILL)  # as the nanny does where the memory is used up
+
+
+def test_workers_that_die_at_a_chunk(client):
+    client.wait_for_workers(2, timeout=30)
+    client.run_on_scheduler(fail_at_once)
+    began = time.monotonic()
+    deadly = da.from_array(X, chunks=(40, -1)).map_blocks(die, meta=X[:0])
+    with pytest.raises(RuntimeError, match=r"in chunks that fit .*; use X\.rechunk\(\(20, -1\)\)"):
+        TopKSelector(4).fit(deadly, Y)
+    assert time.monotonic() - began < 60
+
+
+def fail_at_once(dask_scheduler):
+    dask_scheduler.allowed_failures = 0  # it is three, each of which starts a process
+
+
+def test_a_scheduler_that_dies():
+    scheduler = subprocess.Popen(
+        [sys.executable, "-c", SCHEDULER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with scheduler:
+        client = distributed.Client(scheduler.stdout.readline().strip())
+        threading.Timer(2.0, scheduler.kill).start()
+        began = time.monotonic()
+        lost = pytest.raises(RuntimeError, match="Expected a scheduler that goes on, got none")
+        with client.as_current(), lost:
+            TopKSelector(4).fit(held(1, seconds=0.3), Y)
+        assert time.monotonic() - began < 60
+        client.close(timeout=2)
+
+
+def test_no_process_is_left_behind():
+    settings = {"dashboard_address": ":0", "threads_per_worker": 1}
+    alone = distributed.LocalCluster(n_workers=1, **settings)
+    with alone, distributed.Client(alone) as client:
+        TopKSelector(4).fit(held(), Y)
+        worker = client.run(os.getpid)
+    assert not any(process.pid in worker.values() for process in multiprocessing.active_children())
