@@ -24,9 +24,11 @@ import numpy as np
 
 from .clip import clip_level
 from .compiling import COMPILED_FROM, REORDERED, LazyKernel, compiled_as
+from .passes import add_combination, add_products, four_rows
 from .rows import NEWTON_STEPS
+from .vectors import add_scaled, assign, dot
 
-BATCH = 4  # rows that share one pass over the gradient or the residual
+BATCH = 4  # rows that share one pass over the gradient or the residual, as ``passes`` takes them
 
 
 def sweep_gram(G, Q, W, strength, p, rows, n_sweeps, tol, clipped=False) -> float:
@@ -65,8 +67,12 @@ def _space(W, clipped):
 
 def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
     n_outputs = Wt.shape[0]
-    gradient, delta = np.empty(n_outputs), np.empty(n_outputs)
-    moves, movers, waiting = np.empty((batch, n_outputs)), np.empty(batch, np.int64), 0
+    gradient = np.empty(n_outputs)
+    delta = np.empty(n_outputs)
+    # moves that Q does not hold yet, and the rows that made them
+    moves = np.empty((batch, n_outputs))
+    movers = np.empty(batch, np.int64)
+    waiting = 0
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -80,8 +86,8 @@ def _sweep_gram(G, Qt, Wt, strength, p, rows, n_sweeps, tol, space, batch):
             else:
                 size = _clip_step(Wt[:, j], gradient, curvature, strength[j], p, delta, space)
             if size > 0.0:
-                _add(Wt[:, j], delta)
-                _copy(delta, moves, waiting)
+                add_scaled(Wt[:, j], 1.0, delta)
+                assign(moves[waiting], delta)
                 movers[waiting] = j
                 waiting += 1
                 moved = max(moved, math.sqrt(curvature) * size)
@@ -99,7 +105,8 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, ridges, strength, p, rows, n_sweeps, 
     n_outputs = Wt.shape[0]
     products = np.empty((rows.size, batch))  # of the columns of X within a batch
     known = np.zeros(rows.size, np.bool_)  # at the start of a batch: whether they are computed
-    gradients, moves = np.empty((batch, n_outputs)), np.empty((batch, n_outputs))
+    gradients = np.empty((batch, n_outputs))
+    moves = np.empty((batch, n_outputs))
     moved = 0.0
     for _ in range(n_sweeps):
         moved = 0.0
@@ -108,25 +115,28 @@ def _sweep_samples(Xt, Rt, Wt, curvatures, ridges, strength, p, rows, n_sweeps, 
             _rows_times(Xt, names, Rt, gradients)
             any_moved = False
             for b in range(names.size):
-                j, delta = names[b], moves[b]
-                w, gradient, curvature = Wt[:, j], gradients[b], curvatures[j]
+                j = names[b]
+                w = Wt[:, j]
+                gradient = gradients[b]
+                curvature = curvatures[j]
+                delta = moves[b]
                 if ridges[j] > 0.0:
-                    _add_scaled(gradient, w, ridges[j])
+                    add_scaled(gradient, ridges[j], w)
                 if space is None:
                     size = _row_step(w, gradient, curvature, strength[j], p, delta)
                 else:
                     size = _clip_step(w, gradient, curvature, strength[j], p, delta, space)
                 if not size > 0.0:
                     delta[:] = 0.0
-                else:
-                    any_moved = True
-                    if not known[start]:
-                        _products_within(Xt, names, products[start : start + batch])
-                        known[start] = True
-                    _add(Wt[:, j], delta)
-                    for later in range(b + 1, names.size):
-                        _add_scaled(gradients[later], delta, products[start + later, b])
-                    moved = max(moved, math.sqrt(curvature) * size)
+                    continue
+                any_moved = True
+                if not known[start]:
+                    _products_within(Xt, names, products[start : start + batch])
+                    known[start] = True
+                add_scaled(w, 1.0, delta)
+                for later in range(b + 1, names.size):
+                    add_scaled(gradients[later], products[start + later, b], delta)
+                moved = max(moved, math.sqrt(curvature) * size)
             if any_moved:
                 _add_outers(Rt, moves, Xt, names)
         if moved <= tol:
@@ -211,50 +221,15 @@ def _gradient_of(j, G, Qt, moves, movers, waiting, out):
         out += G[movers[:waiting], j] @ moves[:waiting]
 
 
-def _copy_loops(source, matrix, row):
-    for k in range(source.size):
-        matrix[row, k] = source[k]
-
-
-@compiled_as(_copy_loops)
-def _copy(source, matrix, row):
-    matrix[row] = source
-
-
-def _add_loops(total, row):
-    for k in range(total.size):
-        total[k] += row[k]
-
-
-@compiled_as(_add_loops)
-def _add(total, row):
-    total += row
-
-
-def _add_scaled_loops(total, row, factor):
-    for k in range(total.size):
-        total[k] += factor * row[k]
-
-
-@compiled_as(_add_scaled_loops)
-def _add_scaled(total, row, factor):
-    total += factor * row
-
-
 def _add_outers_loops(At, moves, B, names):
     if names.size == BATCH:
-        first, second, third, fourth = B[names[0]], B[names[1]], B[names[2]], B[names[3]]
+        four = four_rows(B, names, 0, B.shape[1])
         for k in range(At.shape[0]):
-            row, a, b, c, d = At[k], moves[0, k], moves[1, k], moves[2, k], moves[3, k]
-            for i in range(row.size):
-                row[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
-    else:
-        for b in range(names.size):
-            single = B[names[b]]
-            for k in range(At.shape[0]):
-                row, a = At[k], moves[b, k]
-                for i in range(row.size):
-                    row[i] += a * single[i]
+            add_combination(four, moves[:, k], At[k])
+        return
+    for b in range(names.size):
+        for k in range(At.shape[0]):
+            add_scaled(At[k], moves[b, k], B[names[b]])
 
 
 @compiled_as(_add_outers_loops)
@@ -268,24 +243,11 @@ def _add_outers(At, moves, B, names):
 
 def _products_within_loops(B, names, out):
     if names.size == BATCH:
-        first, second, third, fourth = B[names[0]], B[names[1]], B[names[2]], B[names[3]]
-        a = b = c = d = e = f = 0.0
-        for i in range(first.size):
-            a += second[i] * first[i]
-            b += third[i] * first[i]
-            c += third[i] * second[i]
-            d += fourth[i] * first[i]
-            e += fourth[i] * second[i]
-            f += fourth[i] * third[i]
-        out[1, 0], out[2, 0], out[2, 1], out[3, 0], out[3, 1], out[3, 2] = a, b, c, d, e, f
-    else:
-        for later in range(1, names.size):
-            row = B[names[later]]
-            for b in range(later):
-                other, total = B[names[b]], 0.0
-                for i in range(row.size):
-                    total += row[i] * other[i]
-                out[later, b] = total
+        _six_products(four_rows(B, names, 0, B.shape[1]), out)
+        return
+    for later in range(1, names.size):
+        for b in range(later):
+            out[later, b] = dot(B[names[later]], B[names[b]])
 
 
 @compiled_as(_products_within_loops)
@@ -294,51 +256,39 @@ def _products_within(B, names, out):
     out[:, : names.size] = B[names] @ B[names].T
 
 
+def _six_products(four, out):
+    """Of four rows with each other, in one pass over them."""
+    first, second, third, fourth = four
+    a = b = c = d = e = f = 0.0
+    for i in range(first.size):
+        a += second[i] * first[i]
+        b += third[i] * first[i]
+        c += third[i] * second[i]
+        d += fourth[i] * first[i]
+        e += fourth[i] * second[i]
+        f += fourth[i] * third[i]
+    out[1, 0] = a
+    out[2, 0] = b
+    out[2, 1] = c
+    out[3, 0] = d
+    out[3, 1] = e
+    out[3, 2] = f
+
+
 def _rows_times_loops(B, names, At, out):
     if names.size == BATCH:
-        _four_rows_times(B[names[0]], B[names[1]], B[names[2]], B[names[3]], At, out)
-    else:
-        for b in range(names.size):
-            single = B[names[b]]
-            for k in range(At.shape[0]):
-                row, total = At[k], 0.0
-                for i in range(row.size):
-                    total += single[i] * row[i]
-                out[b, k] = total
+        out[:] = 0.0
+        add_products(four_rows(B, names, 0, B.shape[1]), At, 0, B.shape[1], out)
+        return
+    for b in range(names.size):
+        for k in range(At.shape[0]):
+            out[b, k] = dot(B[names[b]], At[k])
 
 
 @compiled_as(_rows_times_loops)
 def _rows_times(B, names, At, out):
     """``out[b, k] = B[names[b]]' At[k]``."""
     out[: names.size] = B[names] @ At.T
-
-
-def _four_rows_times(first, second, third, fourth, At, out):
-    """Two outputs at a time: eight sums in registers, six loads for eight products."""
-    last = At.shape[0] - 1
-    for k in range(0, last, 2):
-        row, other = At[k], At[k + 1]
-        a = b = c = d = e = f = g = h = 0.0
-        for i in range(row.size):
-            a += first[i] * row[i]
-            b += second[i] * row[i]
-            c += third[i] * row[i]
-            d += fourth[i] * row[i]
-            e += first[i] * other[i]
-            f += second[i] * other[i]
-            g += third[i] * other[i]
-            h += fourth[i] * other[i]
-        out[0, k], out[1, k], out[2, k], out[3, k] = a, b, c, d
-        out[0, k + 1], out[1, k + 1], out[2, k + 1], out[3, k + 1] = e, f, g, h
-    if last % 2 == 0:
-        row = At[last]
-        a = b = c = d = 0.0
-        for i in range(row.size):
-            a += first[i] * row[i]
-            b += second[i] * row[i]
-            c += third[i] * row[i]
-            d += fourth[i] * row[i]
-        out[0, last], out[1, last], out[2, last], out[3, last] = a, b, c, d
 
 
 _KERNELS = {f: LazyKernel(f, REORDERED) for f in (_sweep_gram, _sweep_samples)}

@@ -19,6 +19,17 @@ def assign(x, y):
     x[:] = y[: len(x)]
 
 
+def _add_scaled_loops(x, scale, y):
+    for a in range(len(x)):
+        x[a] += scale * y[a]
+
+
+@compiled_as(_add_scaled_loops)
+def add_scaled(x, scale, y):
+    """``x += scale * y``, in place."""
+    x += scale * y
+
+
 def _subtract_loops(x, scale, y):
     for a in range(len(x)):
         x[a] -= scale * y[a]
