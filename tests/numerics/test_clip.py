@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rowsparse.numerics import clip, compiling
 from rowsparse.numerics.clip import clip_levels, clip_rows, clip_strength_to_zero
-from rowsparse.numerics.rows import shrink_rows
+from rowsparse.penalties import L2p
 
 POWERS = (0.0, 0.05, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 0.99, 1.0)
 ALWAYS, NEVER = 0, 10**9
@@ -87,7 +87,7 @@ def test_one_column_is_the_l2p_prox(p):
     rng = np.random.default_rng(0)
     z = rng.standard_normal((2000, 1)) * 10.0 ** rng.uniform(-6, 6, (2000, 1))
     rho = 10.0 ** rng.uniform(-7, 3, 2000)
-    np.testing.assert_allclose(clip_rows(z, rho, p), shrink_rows(z, rho, p), rtol=1e-13)
+    np.testing.assert_allclose(clip_rows(z, rho, p), L2p(p=p).prox_rows(z, rho), rtol=1e-13)
 
 
 def test_p_one_subtracts_the_projection_on_the_l1_ball():
@@ -156,7 +156,7 @@ def test_the_plain_corners(p):
     assert not clip_rows(Z, 0.1, p)[0].any()
     equal = clip_rows(Z, 0.3, p)[1]
     # c equal entries are one entry at rho / c
-    np.testing.assert_allclose(np.abs(equal), shrink_rows(np.array([[2.0]]), 0.1, p)[0, 0])
+    np.testing.assert_allclose(np.abs(equal), L2p(p=p).prox_rows(np.array([[2.0]]), 0.1)[0, 0])
     assert clip_rows(np.zeros((0, 3)), 0.1, p).shape == (0, 3)
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rowsparse.numerics.rows import shrink, shrink_rows, strength_to_zero, threshold
+from rowsparse.numerics.rows import shrink, strength_to_zero, threshold
+from rowsparse.penalties import L2p
 
 POWERS = [0.0, 0.1, 0.25, 0.5, 2 / 3, 0.75, 0.9, 1.0]
 CAREFUL = settings(max_examples=60, deadline=None, derandomize=True)
@@ -160,7 +161,7 @@ def test_rows_keep_their_direction_and_shrink_their_norm(p):
     Z = rng.standard_normal((30, 4)) * np.logspace(-3, 2, 30)[:, None]
     Z[7] = 0.0
     rho = rng.uniform(0, 1, 30)
-    U = shrink_rows(Z, rho, p)
+    U = L2p(p=p).prox_rows(Z, rho)
     norms = np.linalg.norm(Z, axis=1)
     np.testing.assert_allclose(np.linalg.norm(U, axis=1), shrink(norms, rho, p), rtol=1e-13)
     assert not U[7].any()
@@ -170,13 +171,13 @@ def test_rows_keep_their_direction_and_shrink_their_norm(p):
 @pytest.mark.parametrize("p", POWERS)
 def test_rows_may_lie_at_both_ends_of_the_range(p):
     Z = np.array([[3e-300, 4e-300], [3e300, 4e300], [0.0, 0.0]])
-    U = shrink_rows(Z, 0.0, p)
+    U = L2p(p=p).prox_rows(Z, 0.0)
     np.testing.assert_allclose(U, Z, rtol=1e-14)
 
 
 def test_inputs_are_left_alone():
     Z, rho = np.ones((3, 2)), np.full(3, 0.5)
-    shrink_rows(Z, rho, 0.5)
+    L2p(p=0.5).prox_rows(Z, rho)
     shrink(Z, 0.5, 0.5)
     assert (Z == 1).all()
     assert (rho == 0.5).all()

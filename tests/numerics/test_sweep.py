@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rowsparse.numerics import compiling, sweep
-from rowsparse.numerics.clip import clip_rows
-from rowsparse.numerics.rows import shrink_rows
+from rowsparse.penalties import L2p, LpInf
 
 POWERS = [0.0, 0.25, 0.5, 1.0]
 SHAPES = [(40, 12, 1), (40, 12, 3), (15, 30, 2), (1, 5, 2), (23, 13, 11), (30, 3, 26)]
@@ -59,8 +58,8 @@ def sweep_by_definition(data, p):
     for j in data.rows:
         L = data.G[j, j]
         z = W[j] - (data.G[j] @ W - data.B[j]) / L
-        prox = clip_rows if data.clipped else shrink_rows
-        W[j] = prox(z[None], data.strength[j] / L, p)[0]
+        penalty = LpInf(p=p) if data.clipped else L2p(p=p)
+        W[j] = penalty.prox_rows(z[None], data.strength[j] / L)[0]
     return W
 
 
@@ -223,5 +222,5 @@ def test_without_numba_the_sweeps_are_still_right(p, clipped):
 @pytest.mark.parametrize("p", POWERS)
 def test_the_scalar_map_of_the_sweeps_is_the_array_map(p, z):
     for rho in (0.0, 1e-12, 0.1, 10.0, np.inf):
-        expected = float(shrink_rows(np.array([[z]]), rho, p)[0, 0])
+        expected = float(L2p(p=p).prox_rows(np.array([[z]]), rho)[0, 0])
         assert sweep._shrink_one(z, rho, p) == pytest.approx(expected, rel=1e-13, abs=0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.rows import residual_shrink, row_norms
+from ..numerics.rows import residual_shrink, resized_rows, row_norms
 from .base import Loss
 
 # Of the residual's size, what is left of the smoothing at the end: a sample fitted as closely as
@@ -77,9 +77,7 @@ class ResidualLoss(Loss):
         E = Z - Y
         norms = row_norms(E)
         rho = step / (self.r * len(E)) * self.weights(len(E))
-        t = residual_shrink(norms, rho, self.r)
-        factors = np.divide(t, norms, out=np.zeros_like(norms), where=norms > 0)
-        return Y + E * factors[:, None]
+        return Y + resized_rows(E, norms, residual_shrink(norms, rho, self.r))
 
     def residual_weights(self, E: np.ndarray) -> np.ndarray:
         """``h_i = s_i (|e_i|**2 + smoothing**2)**((r-2)/2)``; a zero residual gets weight zero
@@ -95,7 +93,8 @@ class ResidualLoss(Loss):
         """``kappa_i`` in the Hessian ``h_i/n (I - kappa_i e e'/|e|**2)`` of sample i."""
         squares = np.einsum("ij,ij->i", E, E)
         total = squares + self.smoothing**2
-        return (2 - self.r) * np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+        shares = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+        return (2 - self.r) * shares
 
     def dual_value(self, Theta: np.ndarray, Y: np.ndarray) -> float:
         """``-L*(Theta)`` for the loss without smoothing: minus infinity outside the domain.
@@ -109,10 +108,12 @@ class ResidualLoss(Loss):
             return -np.inf
         sizes, shares = self._dual_sizes(Theta)
         if self.r == 1:
-            return -linear if np.all(sizes <= 1 + 1e-12) else -np.inf
+            inside = bool(np.all(sizes <= 1 + 1e-12))  # rounding of a multiple that ends at one
+            return -linear if inside else -np.inf
         q = self.r / (self.r - 1)
         with np.errstate(over="ignore"):  # an infinite cost proves nothing, and says so
-            return -linear - float(shares @ sizes**q) / q
+            cost = float(shares @ sizes**q) / q
+        return -linear - cost
 
     def _dual_sizes(self, Theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``|theta_i| n/s_i`` and the shares ``s_i/n`` of the samples that count.
@@ -126,8 +127,11 @@ class ResidualLoss(Loss):
     def longest_dual(self, Theta: np.ndarray) -> float:
         """The largest t for which ``t Theta`` is in the domain of the dual; only r = 1 has an
         edge."""
-        longest = self._dual_sizes(Theta)[0].max(initial=0.0)
-        return np.inf if self.r > 1 or not longest > 0 else 1.0 / float(longest)
+        if self.r > 1:
+            return np.inf
+        sizes, _ = self._dual_sizes(Theta)
+        largest = float(sizes.max(initial=0.0))
+        return 1.0 / largest if largest > 0 else np.inf
 
     def best_dual_value(self, Theta: np.ndarray, Y: np.ndarray, longest: float) -> float:
         """The largest ``dual_value`` of the multiples ``t Theta``, 0 <= t <= longest."""
@@ -136,10 +140,11 @@ class ResidualLoss(Loss):
         largest = float(sizes.max(initial=0.0))
         if gain <= 0 or largest == 0:
             return 0.0
-        best = 1.0  # in units of 1 / largest
+        best = 1.0  # in units of 1 / largest, whose powers stay within range
         if self.r > 1:
             q = self.r / (self.r - 1)
-            best = (gain / largest / float(shares @ (sizes / largest) ** q)) ** (self.r - 1)
+            cost = float(shares @ (sizes / largest) ** q)
+            best = (gain / largest / cost) ** (self.r - 1)
         return self.dual_value(min(longest, best / largest) * Theta, Y)
 
     def _squares(self, E: np.ndarray) -> np.ndarray:

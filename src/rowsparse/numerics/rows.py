@@ -26,11 +26,9 @@ def row_norms(W: np.ndarray) -> np.ndarray:
     if W.shape[1] == 1:
         return np.abs(W[:, 0])
     squares = np.einsum("ij,ij->i", W, W)
-    tiny, huge = 1e-280, 1e280
-    if W.dtype == np.float32:
-        tiny, huge = 1e-30, 1e30
     norms = np.sqrt(squares)
-    unsafe = (squares < tiny) | (squares > huge)
+    huge = 1e30 if W.dtype == np.float32 else 1e280
+    unsafe = (squares < 1 / huge) | (squares > huge)
     unsafe[unsafe] = nonzero_rows(W[unsafe])
     if unsafe.any():
         rows = W[unsafe]
@@ -77,8 +75,13 @@ def threshold(rho, p: float):
     rho = np.asarray(rho, dtype=float)
     if p == 1:
         return rho
-    smallest = (2 * (1 - p) * rho) ** (1 / (2 - p))  # the smallest nonzero output
+    smallest = smallest_output(rho, p)
     return smallest * (2 - p) / (2 * (1 - p))
+
+
+def smallest_output(rho, p: float):
+    """What ``shrink`` gives for the smallest z that it does not shrink to zero, p < 1."""
+    return (2 * (1 - p) * rho) ** (1 / (2 - p))
 
 
 def strength_to_zero(z, p: float):
@@ -117,11 +120,9 @@ def _larger_root(z: np.ndarray, rho: np.ndarray, p: float) -> np.ndarray:
     return z * s
 
 
-def shrink_rows(Z: np.ndarray, rho, p: float) -> np.ndarray:
-    """Row-wise prox of ``rho_j |z_j|_2**p``: shrink every norm, keep every direction."""
-    norms = row_norms(Z)
-    shrunk = shrink(norms, rho, p)
-    factors = np.divide(shrunk, norms, out=np.zeros_like(shrunk), where=norms > 0)
+def resized_rows(Z: np.ndarray, norms: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Rows of the given sizes in the directions of Z, whose norms these are; zero rows stay."""
+    factors = np.divide(sizes, norms, out=np.zeros_like(norms), where=norms > 0)
     return Z * factors[:, None]
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from .clip import clip_level
 from .compiling import COMPILED_FROM, REORDERED, LazyKernel, compiled_as
 from .passes import add_combination, add_products, four_rows
-from .rows import NEWTON_STEPS
+from .rows import NEWTON_STEPS, smallest_output
 from .vectors import add_scaled, assign, dot
 
 BATCH = 4  # rows that share one pass over the gradient or the residual, as ``passes`` takes them
@@ -189,8 +189,8 @@ def _shrink_one(z, rho, p):
     """``rows.shrink`` for one number (the same formulas, without array overhead)."""
     if p == 1.0:
         return max(z - rho, 0.0)
-    smallest = (2.0 * (1.0 - p) * rho) ** (1.0 / (2.0 - p))
-    if z <= smallest * (2.0 - p) / (2.0 * (1.0 - p)):
+    threshold = smallest_output(rho, p) * (2.0 - p) / (2.0 * (1.0 - p))
+    if z <= threshold:
         return 0.0
     if p == 0.0 or rho == 0.0:
         return z

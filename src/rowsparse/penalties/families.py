@@ -10,7 +10,7 @@ import numpy as np
 
 from ..numerics import clip
 from ..numerics import rows as maps
-from ..numerics.rows import nonzero_rows, row_norms
+from ..numerics.rows import nonzero_rows, resized_rows, row_norms
 from .base import LocalModel, Penalty, RowPenalty
 from .newton_levels import newton_on_levels
 from .newton_norms import newton_on_norms
@@ -45,20 +45,19 @@ class RowNormPenalty(RowPenalty):
 
     def prox_rows(self, Z: np.ndarray, rho: np.ndarray) -> np.ndarray:
         norms = row_norms(Z)
-        shrunk = self.shrink(norms, rho)
-        factors = np.divide(shrunk, norms, out=np.zeros_like(norms), where=norms > 0)
-        return Z * factors[:, None]
+        return resized_rows(Z, norms, self.shrink(norms, rho))
 
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         curved = L > 0
         step = np.divide(1.0, L, out=np.zeros_like(L), where=curved)
         Z = W - G * step[:, None]
         norms = row_norms(Z)
+        shrunk = self.shrink(norms, self._scaled_strength(len(W), step))
         # a zero row, as most are, moves by its shrunk norm: no product of rows is needed for it
-        moves = self.shrink(norms, self._scaled_strength(len(W), step))
+        moves = shrunk
         used = np.flatnonzero(nonzero_rows(W))
-        factors = moves[used] / np.where(norms[used] > 0, norms[used], 1.0)
-        moves[used] = row_norms(W[used] - Z[used] * factors[:, None])
+        reached = resized_rows(Z[used], norms[used], shrunk[used])
+        moves[used] = row_norms(W[used] - reached)
         return np.where(curved, np.sqrt(L) * moves, 0.0)
 
     def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
@@ -72,7 +71,8 @@ class RowNormPenalty(RowPenalty):
         norms = np.sqrt(row_norms(W) ** 2 + smoothing**2)
         strength = self.strength(len(W))
         with np.errstate(invalid="ignore"):  # inf * 0: excluded rows where phi is flat
-            return np.where(np.isinf(strength), np.inf, strength * self.dphi(norms) / norms)
+            q = strength * self.dphi(norms) / norms
+        return np.where(np.isinf(strength), np.inf, q)
 
     def smoothed_value(self, W: np.ndarray, smoothing: float) -> float:
         strength = self.strength(len(W))
@@ -103,7 +103,7 @@ class Envelope(RowNormPenalty):
     @property
     def knot(self) -> float:
         """Where the line ends."""
-        return (2 * self.alpha * (1 - self.p) / self.ridge) ** (1 / (2 - self.p))
+        return float(maps.smallest_output(self.alpha / self.ridge, self.p))
 
     @property
     def slope(self) -> float:
@@ -112,12 +112,14 @@ class Envelope(RowNormPenalty):
 
     def phi(self, t: np.ndarray) -> np.ndarray:
         line = (self.slope * t - self.ridge / 2 * t**2) / self.alpha
-        return np.where(t < self.knot, line, t**self.p)
+        power = t**self.p
+        return np.where(t < self.knot, line, power)
 
     def dphi(self, t: np.ndarray) -> np.ndarray:
+        line = (self.slope - self.ridge * t) / self.alpha
         beyond = np.maximum(t, self.knot)
         power = self.p * beyond ** (self.p - 1)
-        return np.where(t < self.knot, (self.slope - self.ridge * t) / self.alpha, power)
+        return np.where(t < self.knot, line, power)
 
     def d2phi(self, t: np.ndarray) -> np.ndarray:
         beyond = np.maximum(t, self.knot)
@@ -126,16 +128,16 @@ class Envelope(RowNormPenalty):
 
     def shrink(self, z: np.ndarray, rho: np.ndarray) -> np.ndarray:
         rho = np.broadcast_to(rho, z.shape)
-        finite = np.isfinite(rho)
+        finite = np.isfinite(rho)  # excluded rows are zero
         step = np.where(finite, rho, 0.0) / self.alpha  # one over a curvature that holds the ridge
-        room = np.maximum(1 - step * self.ridge, 0.0)
-        over = np.maximum(z - step * self.slope, 0.0)
-        on_line = over <= room * self.knot
-        line = np.divide(over, room, out=np.zeros_like(z), where=room > 0)
-        t = np.where(on_line, line, 0.0)
+        curvature = np.maximum(1 - step * self.ridge, 0.0)  # of the quadratic that is left there
+        excess = np.maximum(z - step * self.slope, 0.0)
+        on_line = excess <= curvature * self.knot
+        line = np.divide(excess, curvature, out=np.zeros_like(z), where=curvature > 0)
+        t = np.where(finite & on_line, line, 0.0)
         beyond = finite & ~on_line
         t[beyond] = maps.shrink(z[beyond], rho[beyond], self.p)
-        return np.where(finite, t, 0.0)
+        return t
 
     def strength_to_zero(self, z: np.ndarray) -> np.ndarray:
         return z * self.alpha / self.slope
@@ -244,6 +246,6 @@ class LpInf(PowerPenalty):
         least the square of its largest entry, so this lies below."""
         if self.convex or not (ridge > 0 and self.alpha > 0):
             return None
-        knot = (2 * self.alpha * (1 - self.p) / ridge) ** (1 / (2 - self.p))
+        knot = maps.smallest_output(self.alpha / ridge, self.p)
         slope = self.alpha * self.p * knot ** (self.p - 1) + ridge * knot / 2
-        return replace(self, alpha=slope, p=1.0)
+        return replace(self, alpha=float(slope), p=1.0)

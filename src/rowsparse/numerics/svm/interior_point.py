@@ -54,9 +54,14 @@ def solved(
     """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
     time and memory linear in n. The gap is a fraction of ``size`` if given, else of the
     objective or of ``least``."""
-    Q = y[:, None] * matrix * y if is_gram else np.empty((0, 0))
-    M = y * (F.T if is_gram else np.vstack([matrix.T, F.T]))
+    Q = np.empty((0, 0))
+    M = y * F.T
+    if is_gram:
+        Q = y[:, None] * matrix * y
+    else:
+        M = np.vstack([y * matrix.T, M])
     unit = float(c.max())
+    # well inside the box, as every step has to stay
     start = c / 2 if near is None else np.clip(near, 0.1 * c, 0.9 * c)
     a, v, gap = _MEHROTRA(
         Q,
@@ -122,7 +127,8 @@ def relative_gap(a, c, target, missing, infeasible, balance, v, size, least):
     gain = a @ target
     squared = gain - a @ missing - (infeasible - balance) @ v
     primal = squared / 2 - balance @ v + c @ np.maximum(missing, 0.0)
-    apart = abs(primal - gain + squared / 2) + np.abs(infeasible).max()
+    dual = gain - squared / 2
+    apart = abs(primal - dual) + np.abs(infeasible).max()
     return apart / (size if size > 0 else max(abs(primal), least))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from .interior_point import Multipliers, solved
 
 CLOSE = 1e-8  # what an interior point is asked for
-NOTHING = 1e-9  # of the value at u = v = 0: separable samples may cost nothing at all
+NOTHING = 1e-9  # of the value at u = v = 0, as in ``MarginProblem.negligible``
 DEPENDENT = 1e-7  # of the largest singular value of free columns; less is rounding
 
 
@@ -43,7 +43,9 @@ class Machine:
 
     def times(self, s: np.ndarray) -> np.ndarray:
         """K s."""
-        return self.matrix @ (s if self.is_gram else self.scale**2 * (self.matrix.T @ s))
+        if self.is_gram:
+            return self.matrix @ s
+        return self.matrix @ (self.scale**2 * (self.matrix.T @ s))
 
     def among(self, some: np.ndarray) -> np.ndarray:
         """K of some samples."""
@@ -62,11 +64,20 @@ class Machine:
         linear = float(np.sum(self.balance * v))
         unbalanced = self.F.T @ (self.y * a) + self.balance
         squared = float(a @ margins) + linear - float(unbalanced @ v)
-        primal = squared / 2 - linear + float(self.c @ np.maximum(self.target - margins, 0.0))
-        apart = abs(primal - float(np.sum(a * self.target)) + squared / 2)
-        outside = float(np.maximum(np.maximum(-a, a - self.c), 0.0).sum())
+        errors = np.maximum(self.target - margins, 0.0)
+        primal = squared / 2 - linear + float(self.c @ errors)
+        dual = float(np.sum(a * self.target)) - squared / 2
+        beyond_bounds = np.maximum(np.maximum(-a, a - self.c), 0.0)
+        outside = float(beyond_bounds.sum())
         outside += float(np.abs(unbalanced) @ (1 + np.abs(v)))
-        return (apart + outside) / (self.size or max(abs(primal), NOTHING * self.c.sum()))
+        size = self.size or max(abs(primal), self.negligible)
+        return (abs(primal - dual) + outside) / size
+
+    @property
+    def negligible(self) -> float:
+        """An objective that is nothing beside that of u = v = 0; separable samples may cost
+        nothing at all."""
+        return NOTHING * float(self.c.sum())
 
     def best_offset(self, z: np.ndarray) -> float:
         """The best bias at ``z = K (y a)``, where it is the only free column."""
@@ -75,38 +86,35 @@ class Machine:
     def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
         """By the form that the matrix has."""
         n, f = self.F.shape
-        matrix = self.matrix if self.is_gram else self.matrix * self.scale
-        target = np.broadcast_to(self.target, n).astype(float)
-        balance = np.broadcast_to(self.balance, f).astype(float)
-        least = NOTHING * self.c.sum()
         return solved(
-            matrix,
+            self.matrix if self.is_gram else self.matrix * self.scale,
             self.is_gram,
             self.F,
             self.y,
             self.c,
             tol,
-            target,
-            balance,
-            self.size,
-            least,
-            near,
+            target=np.broadcast_to(self.target, n).astype(float),
+            balance=np.broadcast_to(self.balance, f).astype(float),
+            size=self.size,
+            least=self.negligible,
+            near=near,
         )
 
     def given(self, a: np.ndarray, some: np.ndarray, size: float) -> Machine:
         """The machine of some samples, the others having the multipliers a; B is given."""
         others = np.where(some, 0.0, self.y * a)
-        rows = self.matrix[some]
+        u = self.scale * (self.matrix.T @ others)  # theirs
+        rows = self.matrix[some] * self.scale
         y = self.y[some]
         return replace(
             self,
-            matrix=rows * self.scale,
+            matrix=rows,
             F=self.F[some],
             y=y,
             c=self.c[some],
             scale=1.0,
             gram=None,
-            target=1.0 - y * (rows @ (self.scale**2 * (self.matrix.T @ others))),
+            target=1.0 - y * (rows @ u),
             balance=self.F.T @ others,
             size=size,
         )
@@ -125,10 +133,13 @@ def independent_columns(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sizes[sizes == 0] = np.inf  # a constant column can do nothing
     left, values, right = np.linalg.svd(centred / sizes, full_matrices=False)
     used = values > DEPENDENT * values.max(initial=0.0)
-    T = np.sqrt(n) * (right[used] / values[used, None] / sizes).T
-    F = np.hstack([np.ones((n, 1)), np.sqrt(n) * left[:, used]])
-    bias = np.append(1.0, -means @ T)
-    return F, np.vstack([bias, np.hstack([np.zeros((len(T), 1)), T])])
+    # columns of length sqrt(n), as the ones are
+    orthogonal = np.sqrt(n) * left[:, used]
+    F = np.hstack([np.ones((n, 1)), orthogonal])
+    to_columns = np.sqrt(n) * (right[used] / values[used, None] / sizes).T
+    bias = np.append(1.0, -means @ to_columns)
+    without_bias = np.zeros((len(to_columns), 1))
+    return F, np.vstack([bias, np.hstack([without_bias, to_columns])])
 
 
 def best_offset(
@@ -145,8 +156,9 @@ def best_offset(
     """
     kinks = y * target - z
     order = np.argsort(kinks)
-    slopes = np.cumsum(c[order]) - c[y > 0].sum() - balance  # right of each kink
-    flat = 1e-9 * c.sum()
+    left_of_all = -c[y > 0].sum() - balance
+    slopes = np.cumsum(c[order]) + left_of_all  # right of each kink
+    flat = 1e-9 * c.sum()  # rounding of the sums
     first = int(np.argmax(slopes >= -flat))
     last = int(np.argmax(slopes > flat))
     return float(kinks[order[first]] + kinks[order[last]]) / 2

@@ -49,26 +49,33 @@ def pairwise(
 
 def _moves(K, y, c, s, v, tol, max_steps):
     """Change s = y a and v = y - K s in place; the bounds that the last pair sets to the bias."""
-    n, highest, lowest = len(y), math.inf, -math.inf
+    n = len(y)
+    highest = math.inf
+    lowest = -math.inf
     for _ in range(max_steps):
-        i, highest = -1, -math.inf
+        i = -1
+        highest = -math.inf
         for t in range(n):
-            if v[t] > highest and (s[t] < c[t] if y[t] > 0.0 else s[t] < 0.0):
-                i, highest = t, v[t]
-        j, lowest, best = -1, math.inf, 0.0
+            may_rise = s[t] < c[t] if y[t] > 0.0 else s[t] < 0.0
+            if may_rise and v[t] > highest:
+                i = t
+                highest = v[t]
+        j = -1
+        lowest = math.inf
+        best = 0.0
         for t in range(n):
-            if s[t] > 0.0 if y[t] > 0.0 else s[t] > -c[t]:
+            may_fall = s[t] > 0.0 if y[t] > 0.0 else s[t] > -c[t]
+            if may_fall:
                 lowest = min(lowest, v[t])
                 apart = highest - v[t]
                 if apart > 0.0:
-                    curved = max(K[i, i] + K[t, t] - 2.0 * K[i, t], FLAT * (K[i, i] + K[t, t]))
-                    gain = apart * apart / max(curved, 1e-300)
+                    gain = apart * apart / _curvature_of_pair(K, i, t)
                     if gain > best:
-                        j, best = t, gain
+                        j = t
+                        best = gain
         if j < 0 or highest - lowest <= tol:
             break
-        curved = max(K[i, i] + K[j, j] - 2.0 * K[i, j], FLAT * (K[i, i] + K[j, j]))
-        move = (highest - v[j]) / max(curved, 1e-300)
+        move = (highest - v[j]) / _curvature_of_pair(K, i, j)
         up = c[i] - s[i] if y[i] > 0.0 else -s[i]
         down = s[j] if y[j] > 0.0 else s[j] + c[j]
         move = min(move, up, down)
@@ -81,6 +88,12 @@ def _moves(K, y, c, s, v, tol, max_steps):
         for t in range(n):
             v[t] -= move * (K[i, t] - K[j, t])
     return highest, lowest
+
+
+def _curvature_of_pair(K, i, j):
+    """Along a move of two multipliers; equal samples have none."""
+    whole = K[i, i] + K[j, j]
+    return max(whole - 2.0 * K[i, j], FLAT * whole, 1e-300)
 
 
 _MOVES = LazyKernel(_moves)

@@ -28,7 +28,10 @@ LinearSolver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def way_for(n: int, m: int, n_free: int = 1) -> str:
     """The fastest way for n samples, m penalised columns and the free ones (the bias is one):
     "pairs" and "samples" go through K, "features" through B and in time linear in n."""
-    if n_free == 1 and (n <= max(SMALL, m) or (m > SMALL and n <= TALL * m)):
+    only_bias = n_free == 1  # a pair of moves keeps one sum, not several
+    small = n <= max(SMALL, m)
+    hardly_tall = m > SMALL and n <= TALL * m
+    if only_bias and (small or hardly_tall):
         return "pairs"
     return "samples" if n <= m else "features"
 
@@ -48,6 +51,7 @@ def solve_machine(
     Without ``exact`` pairs and the way "features" end where good machines can be told from bad.
     """
     if near is not None and exact and not machine.is_gram:
+        # through B a reading costs little beside an interior point, and often ends it
         found = refined(machine, near, 1e-8, thorough=False)
         if found.gap <= EXACT:
             return found
@@ -72,7 +76,8 @@ def _at_once(machine: Machine, way: str, near: np.ndarray | None, exact: bool) -
     if not exact and not machine.is_gram:
         return machine.interior_point(ROUGH, near)
     rough = machine.interior_point(near=near)
-    best = min(rough, refined(machine, rough.a, 1e-5), key=lambda found: found.gap)
+    sharp = refined(machine, rough.a, 1e-5)
+    best = sharp if sharp.gap < rough.gap else rough
     if best.gap > EXACT and machine.F.shape[1] == 1:  # given u, the best bias is exact
         z = machine.times(machine.y * best.a)
         return best._replace(v=np.array([machine.best_offset(z)]))
@@ -84,8 +89,10 @@ def _by_pairs(
 ) -> tuple[np.ndarray, float, float]:
     if machine.is_gram:
         K = machine.matrix
+    elif machine.gram is not None:
+        K = machine.gram()
     else:
-        K = machine.gram() if machine.gram else machine.among(np.arange(len(machine.y)))
+        K = machine.among(np.arange(len(machine.y)))
     balance = float(np.sum(machine.balance))
     return pairwise(K, machine.y, machine.c, near, enough, MOVES, machine.target, balance)
 
@@ -106,10 +113,12 @@ def _by_doubt(machine: Machine, guess: np.ndarray | None, exact: bool) -> Multip
     if not m or more * in_doubt >= n:  # without columns all samples are alike
         return _at_once(machine, way_for(n, m), None, exact)
     z = _by_a_sample(machine) if guess is None else guess
-    margins = machine.margins(z, np.array([machine.best_offset(z)]))
+    bias = machine.best_offset(z)
+    margins = machine.margins(z, np.array([bias]))
     while 2 * in_doubt < n:
+        nearest = np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]
         doubt = np.zeros(n, dtype=bool)
-        doubt[np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]] = True
+        doubt[nearest] = True
         found, done = _settled(machine, margins, doubt, exact)
         if done:
             return found
@@ -121,9 +130,11 @@ def _by_a_sample(machine: Machine) -> np.ndarray:
     """B u of the machine on some samples of either class, each of which stands for several."""
     some = np.zeros(len(machine.y), dtype=bool)
     for sign in (-1.0, 1.0):
-        some[np.flatnonzero(machine.y == sign)[::GROWTH]] = True
+        of_class = np.flatnonzero(machine.y == sign)
+        some[of_class[::GROWTH]] = True
     a = np.zeros(len(some))
-    part = replace(machine.given(a, some, 0.0), c=GROWTH * machine.c[some])
+    part = machine.given(a, some, 0.0)
+    part = replace(part, c=GROWTH * part.c)
     a[some] = _by_doubt(part, None, exact=False).a
     return machine.times(machine.y * a)
 
@@ -135,12 +146,15 @@ def _settled(
     as long as these are fewer; and whether nothing is wrong in the end."""
     a = np.where(margins < 1, machine.c, 0.0)
     while True:
-        part = machine.given(a, doubt, float(machine.c[doubt] @ np.abs(1 - margins[doubt])))
+        at_stake = float(machine.c[doubt] @ np.abs(1 - margins[doubt]))
+        part = machine.given(a, doubt, at_stake)
         a[doubt], v, _ = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
         margins = machine.margins(machine.times(machine.y * a), v)
         wrong = ~doubt & np.where(a > 0, margins > 1, margins < 1)
         n_wrong = np.count_nonzero(wrong)
-        wanted = (EXACT if n_wrong else CLOSE) if exact else ROUGH
+        wanted = ROUGH
+        if exact:
+            wanted = EXACT if n_wrong else CLOSE
         found = Multipliers(a, v, machine.gap(a, v, margins))
         done = found.gap <= wanted
         if done or not 0 < n_wrong < np.count_nonzero(doubt):
@@ -151,10 +165,11 @@ def _settled(
 def linear_weights(B: np.ndarray, y: np.ndarray, c: np.ndarray) -> np.ndarray:
     """u of the machine on the columns of B."""
     n, m = B.shape
-    way = way_for(n, m)
     is_gram = n <= max(SMALL, m)
-    machine = Machine(B @ B.T if is_gram else B, is_gram, np.ones((n, 1)), y, c)
-    return B.T @ (y * solve_machine(machine, way).a)
+    matrix = B @ B.T if is_gram else B
+    machine = Machine(matrix, is_gram, np.ones((n, 1)), y, c)
+    found = solve_machine(machine, way_for(n, m))
+    return B.T @ (y * found.a)
 
 
 def refined(machine: Machine, a: np.ndarray, near: float, thorough: bool = True) -> Multipliers:
@@ -180,6 +195,8 @@ def _corrected(
     c = machine.c
     best = Multipliers(c, np.zeros(machine.F.shape[1]), np.inf)
     rank = machine.matrix.shape[1] + machine.F.shape[1]
+    almost = machine.target - 1e-9  # of a margin: rounding of a system
+    beyond = machine.target + 1e-9
     for _ in range(8):
         if np.count_nonzero(inside) > 2 * rank:  # without ties no more than the rank are inside
             break
@@ -193,8 +210,8 @@ def _corrected(
             best = Multipliers(np.clip(a, 0.0, c), v, gap)
         too_large = inside & (a > c)
         negative = inside & (a < 0)
-        leaves_zero = ~upper & ~inside & (margins < machine.target - 1e-9)
-        leaves_c = upper & (margins > machine.target + 1e-9)
+        leaves_zero = ~upper & ~inside & (margins < almost)
+        leaves_c = upper & (margins > beyond)
         wrong = too_large | negative | leaves_zero | leaves_c
         if gap <= EXACT or not wrong.any():
             break
@@ -207,19 +224,23 @@ def _between(
     machine: Machine, upper: np.ndarray, inside: np.ndarray, solve: LinearSolver
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Multipliers, coefficients of F, and ``K (y a)``, if those inside have margin one."""
-    y, F = machine.y, machine.F
+    y = machine.y
+    F = machine.F
+    f = F.shape[1]
     signed = np.where(upper, y * machine.c, 0.0)
     fixed = machine.times(signed)
     some = np.flatnonzero(inside)
     if not some.size:
-        v = np.zeros(F.shape[1])
+        v = np.zeros(f)
         v[0] = machine.best_offset(fixed)
         return y * signed, v, fixed
-    system = np.block([[machine.among(some), F[some]], [F[some].T, np.zeros((F.shape[1],) * 2)]])
-    wanted = (y * machine.target - fixed)[some]
-    solved = solve(system, np.concatenate([wanted, -machine.balance - F.T @ signed]))
+    system = np.block([[machine.among(some), F[some]], [F[some].T, np.zeros((f, f))]])
+    to_the_margin = (y * machine.target - fixed)[some]
+    to_balance = -machine.balance - F.T @ signed
+    solved = solve(system, np.concatenate([to_the_margin, to_balance]))
     signed[some] = solved[: some.size]
-    return y * signed, solved[some.size :], machine.times(signed)
+    v = solved[some.size :]
+    return y * signed, v, machine.times(signed)
 
 
 def _shortest_solution(system: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -69,23 +69,26 @@ class IRLS(Solver[PenalisedProblem, _State]):
     solves: ClassVar[tuple[str, ...]] = (PENALTY,)
 
     def refusal(self, problem: PenalisedProblem) -> str | None:
-        # the system of the smaller side, and its factor
-        system = 2 * 8.0 * min(problem.design.shape) ** 2
+        unknowns = min(problem.design.shape)
+        system = 2 * 8.0 * unknowns**2  # bytes: itself, and its factor
         reason = problem.penalty.reweighting_refusal or beyond_memory(system)
         return None if reason is None else f"{reason}; use BlockDescent."
 
     def start(self, problem: PenalisedProblem, W: np.ndarray) -> _State:
         """From W; from the null model, the paper's start: all weights equal to one."""
         penalty = problem.penalty
+        free = penalty.free(len(W))
         usable = (problem.sample_curvatures > 0) & ~penalty.excluded(len(W))
         active = np.flatnonzero(usable)
         W = np.where(usable[:, None], W, 0.0)
-        columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
+        columns = _restricted(problem, active)
         state = _State(W, np.inf, np.inf, columns=columns)
-        if not W[~penalty.free(len(W))].any():
+        if not W[~free].any():
             h = problem.loss.weights(len(problem.Y))
-            q = np.where(penalty.free(len(W)), 0.0, penalty.strength(len(W)))[active]
-            state.W[active] = _reweighted_fit(problem, state, h, q + problem.ridges[active])
+            strength = np.where(free, 0.0, penalty.strength(len(W)))
+            q = strength[active] + problem.ridges[active]
+            state.W[active] = _reweighted_fit(problem, state, h, q)
+        # both smoothings begin at a tenth of what they smooth
         largest = float(row_norms(state.W).max(initial=0.0)) or 1.0
         state.smoothing_rows = 0.1 * largest
         state.smallest_smoothing = SMOOTHING_FLOOR * largest
@@ -103,7 +106,7 @@ class IRLS(Solver[PenalisedProblem, _State]):
         shrunk = _without_negligible(problem, state)
         new = self._minimise_majorizer(problem, state, shrunk)
         reached = self._smoothed_objective(problem, new, state)
-        # (NaN is not lower either: a system beyond the range of floats)
+        # not ``>``: NaN, from a system beyond the range of floats, is no lower either
         if not reached <= state.objective and shrunk is not state:  # some of them mattered
             new = self._minimise_majorizer(problem, state, state)
             reached = self._smoothed_objective(problem, new, state)
@@ -128,7 +131,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
         h = problem.loss.weights(len(problem.Y))
         if not problem.loss.quadratic:
             loss = problem.loss.smoothed(state.smoothing_samples)
-            h = loss.residual_weights(state.columns.X.matmul(state.W[state.active]) - problem.Y)
+            E = state.columns.X.matmul(state.W[state.active]) - problem.Y
+            h = loss.residual_weights(E)
         penalty = problem.penalty.take(within.active)
         q = penalty.quadratic_above(state.W[within.active], state.smoothing_rows)
         q += problem.ridges[within.active]
@@ -144,12 +148,13 @@ class IRLS(Solver[PenalisedProblem, _State]):
         if point.normal is not None:  # without a pass over X
             G, B = point.normal
             at_zero = problem.loss.value_of_residual(problem.Y)
-            loss = at_zero + float(np.vdot(W, G @ W / 2 - B))
+            value = at_zero + float(np.vdot(W, G @ W / 2 - B))
         else:
             E = point.columns.X.matmul(W) - problem.Y
-            loss = problem.loss.smoothed(level.smoothing_samples).value_of_residual(E)
-        loss += problem.ridge_value(point.W)
-        return loss + problem.penalty.smoothed_value(point.W, level.smoothing_rows)
+            loss = problem.loss.smoothed(level.smoothing_samples)
+            value = loss.value_of_residual(E)
+        value += problem.ridge_value(point.W)
+        return value + problem.penalty.smoothed_value(point.W, level.smoothing_rows)
 
     def _with_dropped_checked(self, problem: PenalisedProblem, state: _State) -> _State:
         """Converged, unless a row that was dropped would lower a convex objective."""
@@ -159,8 +164,9 @@ class IRLS(Solver[PenalisedProblem, _State]):
         if problem.objective(cleaned) <= problem.objective(state.W):
             state.W = cleaned
         evaluation = problem.evaluate(state.W)
-        wrong = evaluation.scores > max(self.attainable_tol(problem), 1e-6)
-        wrong &= ~nonzero_rows(state.W)
+        # reweighting reaches few digits: what is wrong by less would come back for nothing
+        tol = max(self.attainable_tol(problem), 1e-6)
+        wrong = (evaluation.scores > tol) & ~nonzero_rows(state.W)
         # rows that come back again and again will not settle: ten times are enough
         if problem.convex and wrong.any() and state.n_returns < 10:
             returned = _with_rows_returned(problem, state, evaluation, wrong)
@@ -177,19 +183,33 @@ def _with_rows_returned(
     """The state with the wrong rows in the system again, each on a part of its way by itself."""
     active = np.flatnonzero(nonzero_rows(state.W) | wrong)
     loss = problem.loss.smoothed(problem.smoothing_floor)
-    L = problem.curvatures(loss.residual_weights(evaluation.residual))[wrong]
-    steps = problem.penalty.take(wrong).prox(-evaluation.gradient[wrong] / L[:, None], 1 / L)
+    h = loss.residual_weights(evaluation.residual)
+    L = problem.curvatures(h)[wrong]
+    targets = -evaluation.gradient[wrong] / L[:, None]
+    steps = problem.penalty.take(wrong).prox(targets, 1 / L)
     W = state.W.copy()
+    # together they may overshoot: the mean of points that are all lower is lower where it is convex
     W[wrong] = steps / np.count_nonzero(wrong)
-    columns = Restriction.of(problem.design, active, few=problem.n_rows // 4)
-    return replace(state, W=W, columns=columns, normal=None, n_returns=state.n_returns + 1)
+    return replace(
+        state,
+        W=W,
+        columns=_restricted(problem, active),
+        normal=None,
+        n_returns=state.n_returns + 1,
+    )
+
+
+def _restricted(problem: PenalisedProblem, active: np.ndarray) -> Restriction:
+    """These columns, copied once they are a quarter of all."""
+    return Restriction.of(problem.design, active, few=problem.n_rows // 4)
 
 
 def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
     """The state with only the rows that count in the system, once that makes it a fifth smaller."""
     norms = row_norms(state.W[state.active])
     free = problem.penalty.free(len(state.W))[state.active]
-    kept = free | (norms > DROP_BELOW * norms[~free].max(initial=0.0))
+    floor = DROP_BELOW * norms[~free].max(initial=0.0)
+    kept = free | (norms > floor)
     if np.count_nonzero(kept) > 0.8 * kept.size:
         return state
     smaller = replace(state, columns=state.columns.keep(kept))
@@ -205,7 +225,7 @@ def _reweighted_fit(
     """The minimiser of the majorizer on the active rows."""
     X = state.columns.X
     n, d = X.shape
-    h = np.maximum(h, 1e-300) / n
+    h = np.maximum(h, 1e-300) / n  # a system in sample space divides by them
     if problem.loss.quadratic and d <= n and state.normal is None:
         state.normal = normal_equations(X, problem.Y, h, np.arange(d))
     if state.normal is None:

@@ -43,15 +43,17 @@ class GramModel(LocalModel):
         return GramModel(self.G[np.ix_(rows, rows)], self.W[rows], self.Q[rows])
 
     def absorb(self, rows: np.ndarray, moved: GramModel) -> None:
-        self.Q += self.G[:, rows] @ (moved.W - self.W[rows])
+        change = moved.W - self.W[rows]
+        self.Q += self.G[:, rows] @ change
         self.W[rows] = moved.W
 
     def loss_value(self) -> float:
-        # the gradient at W = 0, where this value is zero, is Q - G W
         used = nonzero_rows(self.W)
         W = self.W[used]
-        bend = self.G[np.ix_(used, used)] @ W
-        return float(np.vdot(W, self.Q[used]) - np.vdot(W, bend) / 2)
+        Q = self.Q[used]
+        G = self.G[np.ix_(used, used)]
+        # the gradient at W = 0, where this value is zero, is Q - G W
+        return float(np.vdot(W, Q) - np.vdot(W, G @ W) / 2)
 
     def gradient(self) -> np.ndarray:
         return self.Q
@@ -73,8 +75,10 @@ class GramModel(LocalModel):
         return 2.0 * n_rows * self.W.size
 
     def newton_flops(self, n_rows: int) -> float:
-        # two factors and some ten iterations
-        return n_rows**2 * (n_rows + 60.0 * self.W.shape[1])
+        n_outputs = self.W.shape[1]
+        factors = n_rows**3  # two of them
+        iterations = 60.0 * n_rows**2 * n_outputs  # some ten
+        return factors + iterations
 
     def focus(self, support: np.ndarray) -> None:
         self.support = support
@@ -91,7 +95,8 @@ class GramModel(LocalModel):
         return lifted_cholesky(self.G_support, diagonal)
 
     def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
-        return lifted_cholesky(self.G_support * (directions @ directions.T), diagonal)
+        between = directions @ directions.T
+        return lifted_cholesky(self.G_support * between, diagonal)
 
     @property
     def image(self) -> np.ndarray:
@@ -104,7 +109,8 @@ class GramModel(LocalModel):
     def along(self, D: np.ndarray) -> float:
         self.GD = self.G_rows.T @ D
         slope = float(np.vdot(self.Q[self.support], D))
-        return slope + float(np.vdot(D, self.GD[self.support])) / 2
+        bend = float(np.vdot(D, self.GD[self.support]))
+        return slope + bend / 2
 
     def move(self, D: np.ndarray) -> None:
         self.W[self.support] += D
@@ -129,12 +135,12 @@ class SampleModel(LocalModel):
         metric_weights: Callable[[np.ndarray], np.ndarray],
         ridges: np.ndarray,
     ):
-        self.ridges = ridges
         self.X = X
         self.W = np.array(W, order="F")
         self.E = np.array(E, order="F")
         self.loss = loss
         self.metric_weights = metric_weights
+        self.ridges = ridges
         self._weigh()
 
     def copy(self) -> SampleModel:
@@ -154,10 +160,12 @@ class SampleModel(LocalModel):
         return self.loss.value_of_residual(self.E) + self._ridge_value(self.W)
 
     def _ridge_value(self, W: np.ndarray) -> float:
-        return float(self.ridges @ np.einsum("ij,ij->i", W, W)) / 2
+        squares = np.einsum("ij,ij->i", W, W)
+        return float(self.ridges @ squares) / 2
 
     def gradient(self) -> np.ndarray:
-        return self.X_weighted.T @ self.E_weighted + self.ridges[:, None] * self.W
+        of_loss = self.X_weighted.T @ self.E_weighted
+        return of_loss + self.ridges[:, None] * self.W
 
     def _weigh(self) -> None:
         """Weigh the samples by the majorizer at the current residual."""
@@ -168,9 +176,8 @@ class SampleModel(LocalModel):
         squares = np.einsum("ij,ij->j", self.X_weighted, self.X_weighted)
         self.curvatures = np.where(squares > 0, squares + self.ridges, 0.0)
         metric = self.metric_weights(h)
-        if metric is h:
-            self.metric = self.curvatures
-        else:
+        self.metric = self.curvatures
+        if metric is not h:
             self.metric = metric @ self.X**2 / len(h) + self.ridges
 
     def _residual_has_moved(self) -> None:
@@ -180,13 +187,16 @@ class SampleModel(LocalModel):
             self._weigh()
 
     def row_gradient(self, j: int) -> np.ndarray:
-        return self.X_weighted[:, j] @ self.E_weighted + self.ridges[j] * self.W[j]
+        of_loss = self.X_weighted[:, j] @ self.E_weighted
+        return of_loss + self.ridges[j] * self.W[j]
 
     def shift(self, j: int, change: np.ndarray) -> None:
         self.E_weighted += np.outer(self.X_weighted[:, j], change)
 
     def sweep(self, penalty: Penalty, rows: np.ndarray, n_sweeps: int, tol: float) -> float:
-        X, E, W = self.X_weighted, self.E_weighted, self.W
+        X = self.X_weighted
+        E = self.E_weighted
+        W = self.W
         before = W.copy()
         if penalty.compiled is None:
             moved = _sweep_rows(self, penalty, rows, n_sweeps, tol)
@@ -208,13 +218,17 @@ class SampleModel(LocalModel):
         return 4.0 * n_rows * self.E.size
 
     def newton_flops(self, n_rows: int) -> float:
-        n, c = self.E.shape
-        small = min(n, n_rows)
-        return n_rows**3 / 3 + 2.0 * n * n_rows * (n_rows + small + 40.0 * c)
+        n, n_outputs = self.E.shape
+        factor = n_rows**3 / 3
+        pass_over_X = 2.0 * n * n_rows
+        # two Gram matrices, of which the preconditioner's is in the smaller space, and iterations
+        n_passes = n_rows + min(n, n_rows) + 40.0 * n_outputs
+        return factor + n_passes * pass_over_X
 
     def focus(self, support: np.ndarray) -> None:
         self.support = support
         self.X_support = self.X_weighted[:, support]
+        # of each sample, along the direction of its residual
         self.lost = self.loss.radial_loss_of_curvature(self.E)
         norms = row_norms(self.E)[:, None]
         self.directions = np.divide(self.E, norms, out=np.zeros_like(self.E), where=norms > 0)
@@ -227,9 +241,11 @@ class SampleModel(LocalModel):
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         V = self.X_support @ D
         if not self.loss.quadratic:
-            along = undamped * self.lost * np.einsum("ij,ij->i", self.directions, V)
-            V -= along[:, None] * self.directions
-        return self.X_support.T @ V + self.ridges[self.support][:, None] * D
+            along = np.einsum("ij,ij->i", self.directions, V)
+            missing = undamped * self.lost * along
+            V -= missing[:, None] * self.directions
+        ridges = self.ridges[self.support]
+        return self.X_support.T @ V + ridges[:, None] * D
 
     def preconditioner(self, diagonal: np.ndarray) -> Solve:
         X = self.X_support
@@ -238,12 +254,14 @@ class SampleModel(LocalModel):
             return lifted_cholesky(self.gram(), diagonal)
         # the n x n form of the inverse (Woodbury), for which the diagonal must be positive
         floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
-        inverse = 1.0 / np.maximum(diagonal + self.ridges[self.support], floor)
+        whole = diagonal + self.ridges[self.support]
+        inverse = 1.0 / np.maximum(whole, floor)
         solve_samples = lifted_cholesky((X * inverse) @ X.T, np.ones(n))
 
         def solve(B: np.ndarray) -> np.ndarray:
             scaled = inverse[:, None] * B
-            return scaled - inverse[:, None] * (X.T @ solve_samples(X @ scaled))
+            through_samples = X.T @ solve_samples(X @ scaled)
+            return scaled - inverse[:, None] * through_samples
 
         return solve
 
@@ -251,7 +269,8 @@ class SampleModel(LocalModel):
         n, m = self.X_support.shape
         if m > max(n, LARGEST_RADIAL):
             return None
-        return lifted_cholesky(self.gram() * (directions @ directions.T), diagonal)
+        between = directions @ directions.T
+        return lifted_cholesky(self.gram() * between, diagonal)
 
     @property
     def image(self) -> np.ndarray:
@@ -264,12 +283,13 @@ class SampleModel(LocalModel):
 
     def along(self, D: np.ndarray) -> float:
         self.XD = self.X[:, self.support] @ D
-        before = self.loss_value()
-        # of the difference of two values that are nearly equal
-        self.rounding = 4 * float(np.finfo(float).eps) * before
         W = self.W.copy()
         W[self.support] += D
-        return self.loss.value_of_residual(self.E + self.XD) + self._ridge_value(W) - before
+        before = self.loss_value()
+        after = self.loss.value_of_residual(self.E + self.XD) + self._ridge_value(W)
+        # of the difference of two values that are nearly equal
+        self.rounding = 4 * float(np.finfo(float).eps) * before
+        return after - before
 
     def move(self, D: np.ndarray) -> None:
         self.W[self.support] += D
@@ -282,6 +302,7 @@ def _sweep_rows(
 ) -> float:
     """Sweeps through the prox, for a penalty that the compiled ones do not know."""
     curved = rows[model.curvatures[rows] > 0]
+    # taken once: a penalty of one row costs more to make than to apply
     alone = {j: penalty.take(np.array([j])) for j in curved}
     largest = 0.0
     for _ in range(n_sweeps):
@@ -290,10 +311,12 @@ def _sweep_rows(
             L = model.curvatures[j]
             target = model.W[[j]] - model.row_gradient(j) / L
             change = own.prox(target, 1 / L)[0] - model.W[j]
-            if change.any():
-                model.W[j] += change
-                model.shift(j, change)
-                largest = max(largest, float(np.sqrt(L) * np.linalg.norm(change)))
+            if not change.any():
+                continue
+            model.W[j] += change
+            model.shift(j, change)
+            moved = float(np.sqrt(L) * np.linalg.norm(change))
+            largest = max(largest, moved)
         if largest <= tol:
             break
     return largest

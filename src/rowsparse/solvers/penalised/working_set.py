@@ -36,18 +36,21 @@ class WorkingSet:
         inside = np.zeros(problem.n_rows, bool)
         inside[self.rows] = True
         support = nonzero_rows(W)
-        needed = (support | problem.penalty.free(problem.n_rows)) & ~inside
+        wanted = support | problem.penalty.free(problem.n_rows)
+        needed = wanted & ~inside
         scores = np.where(inside | needed, 0.0, evaluation.scores)
-        wrong = int(np.count_nonzero(scores > tol / 2))
+        n_wrong = int(np.count_nonzero(scores > tol / 2))
         room = self._room(problem, int(np.count_nonzero(support)))
         if not problem.loss.quadratic:  # a dense block of columns, of which there are some copies
-            room = min(room, max(SMALLEST_GROWTH, LARGEST_BLOCK // len(problem.Y)))
-        new = np.union1d(np.flatnonzero(needed), largest(scores, min(wrong, room)))
-        return self._with(problem, new)
+            fitting = LARGEST_BLOCK // len(problem.Y)
+            room = min(room, max(SMALLEST_GROWTH, fitting))
+        worst = largest(scores, min(n_wrong, room))
+        return self._with(problem, np.union1d(np.flatnonzero(needed), worst))
 
     def _room(self, problem: PenalisedProblem, n_nonzero: int) -> int:
         """How many rows may join: for convex problems many at once, else few, worst first."""
         if not problem.penalty.convex:
+            # each row that joins too early is a local minimum that may hold it
             room = n_nonzero
         elif self.rows.size:
             room = 2 * n_nonzero
@@ -70,20 +73,19 @@ class WorkingSet:
             )
         if not by_gram:
             return WorkingSet(rows)
-        with blas_threads_for(2.0 * len(problem.Y) * len(new) * len(rows)):
+        flops = 2.0 * len(problem.Y) * len(new) * len(rows)
+        with blas_threads_for(flops):
             return WorkingSet(rows, self._gram_with(problem, new))
 
     def _gram_with(self, problem: PenalisedProblem, new: np.ndarray) -> np.ndarray:
-        gram = problem.design.gram
-        s = problem.loss.weights(len(problem.Y)) / len(problem.Y)
-        old = self.rows
+        n = len(problem.Y)
+        shares = problem.loss.weights(n) / n
         if self.G is None:
-            both = np.concatenate([old, new])
-            return _raised(gram(both, both, s), problem.ridges[both])
+            return _gram_of(problem, np.concatenate([self.rows, new]), shares)
         if not len(new):
             return self.G
-        cross = gram(old, new, s)
-        among = _raised(gram(new, new, s), problem.ridges[new])
+        cross = problem.design.gram(self.rows, new, shares)
+        among = _gram_of(problem, new, shares)
         return np.block([[self.G, cross], [cross.T, among]])
 
     def model(self, problem: PenalisedProblem, W: np.ndarray, evaluation: Evaluation) -> LocalModel:
@@ -97,8 +99,10 @@ class WorkingSet:
         return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights, ridges)
 
 
-def _raised(G: np.ndarray, ridges: np.ndarray) -> np.ndarray:
-    """G with the ridges on the diagonal of columns that vary."""
+def _gram_of(problem: PenalisedProblem, rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The Gram matrix of these columns, with the ridges on the diagonal of those that vary."""
+    G = problem.design.gram(rows, rows, shares)
+    ridges = problem.ridges[rows]
     if ridges.any():
         diagonal = np.einsum("ii->i", G)
         diagonal += np.where(diagonal > 0, ridges, 0.0)
