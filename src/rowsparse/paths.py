@@ -262,13 +262,14 @@ class _Walk:
             self.squares.hand_on_an_interrupt()
             found = replace(led, status=found.status)
         for lowerings in range(LOWERINGS + 1):
+            if lowerings:
+                alpha *= COARSE
             problem = self.problem.with_alpha(alpha)
             found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
             if lowerings:
                 self.lowered[alpha] = found
             if found.rows.size >= k or found.status in ENDED or self.deadline.passed():
                 break
-            alpha *= COARSE
         if found.status in ENDED:
             self.ended = found.status
         return alpha, found

@@ -116,7 +116,7 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         E = now.residual + beta * (now.residual - before.residual)
         G = now.gradient + beta * (now.gradient - before.gradient)
         W, residual, curvature = _step(problem, V, E, G, LOWER * state.curvature)
-        value = problem.loss.value_of_residual(residual) + problem.penalty.value(W)
+        value = problem.value_of_residual(W, residual)
         if value > state.objective + _rounding(problem, state):
             return None
         if problem.convex and np.vdot(V - W, W - state.W) > 0:  # the momentum points uphill
