@@ -21,6 +21,7 @@ from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k, truncated
+from .solvers.penalised.not_above import not_above_nothing
 from .solvers.penalised.starts import lower, search
 
 __all__ = ["power_path", "selection_path"]  # noqa: F822 (by __getattr__)
@@ -217,7 +218,8 @@ class _Walk:
             above = self.squares.known.get(min(self.squares.known, default=0.0))
             led = self.squares.visit(share * self.squares.top, above)
             self.squares.hand_on_an_interrupt()
-            return reach(solver, problem, led.state.W, start="warm")
+            found = reach(solver, problem, led.state.W, start="warm")
+            return not_above_nothing(problem, solver, found)
         if near is not None:
             return resume(solver, problem, near)
         return search(problem, solver, "zero" if isinstance(self.init, str) else self.init)

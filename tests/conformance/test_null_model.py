@@ -1,11 +1,15 @@
 """The model without penalised rows, and the alpha at which the first one enters."""
 
+import warnings
+
 import numpy as np
 import pytest
 from conformance import plain
 from conformance.problems import Case
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
+from rowsparse import L2pSelector
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.losses.null_fit import distinct_samples, reweighted_fit
@@ -178,3 +182,29 @@ def test_samples_that_differ_are_left_as_they_are():
     assert len(F) == 30
     assert distinct is Y
     assert loss.sample_weight is None
+
+
+@pytest.mark.parametrize("r", [0.1, 0.5, 0.9])
+def test_for_r_below_one_the_null_model_is_no_worse_than_any_sample_as_a_constant(r):
+    rng = np.random.default_rng(3)
+    Y = np.where(rng.random((20, 1)) < 0.7, 1.0, -1.0)  # the mean is no local minimum
+    loss = ResidualLoss(r)
+    design = as_design(rng.standard_normal((20, 4)))
+    problem = PenalisedProblem.build(design, Y, loss, L2p(0.1, p=1.0))
+    constants = [plain.loss(y - Y, r, np.ones(20)) for y in Y]
+    assert problem.objective(problem.null_point) <= min(constants) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("r", [0.1, 0.5])
+@pytest.mark.parametrize("k", [None, 3])
+def test_no_start_ends_above_the_null_model(r, k):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 8))
+    y = np.array([1.0] * 14 + [-1.0] * 6)
+    start = 5 * rng.standard_normal((8, 1))
+    constant = plain.loss(1.0 - y[:, None], r, np.ones(20))
+    for init in ("zero", "irls", "convex", start):
+        model = L2pSelector(k, alpha=1e-6, p=1.0, r=r, ridge=1.0, init=init, task="regression")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert model.fit(X, y).solution_.objective <= constant * (1 + 1e-6)

@@ -12,6 +12,8 @@ STAGES = np.logspace(-1, -7, 7)  # the smoothings, of the residual's size
 STAGE_DONE = 1e-2  # of a smoothing: after a step this small the next stage goes on
 DONE = 1e-13  # of the residual's size: the last stage is for the digits
 MOST_STEPS = 200  # of a stage
+# Samples tried as constants where all differ: as many losses as the reweighting itself computes.
+MOST_CONSTANTS = 1000
 
 
 def reweighted_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
@@ -30,6 +32,16 @@ def reweighted_fit(F: np.ndarray, Y: np.ndarray, loss: ResidualLoss) -> np.ndarr
             if np.abs(B - previous).max() <= done * size:
                 break
     return B
+
+
+def best_constant(Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+    """The y of a sample that, predicted for all, gives the lowest loss.
+
+    For r < 1 every sample is a local minimum of the loss of a constant, and reweighting finds any.
+    """
+    _, Y, loss = distinct_samples(np.ones((len(Y), 1)), Y, loss)
+    candidates = Y[np.linspace(0, len(Y) - 1, min(len(Y), MOST_CONSTANTS)).astype(int)]
+    return min(candidates, key=lambda y: loss.value_of_residual(y - Y))
 
 
 def distinct_samples(

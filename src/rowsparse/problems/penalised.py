@@ -9,7 +9,7 @@ import numpy as np
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
-from ..losses.null_fit import reweighted_fit
+from ..losses.null_fit import best_constant, reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
 from ..numerics.cached import cached_property
 from ..numerics.threads import blas_threads_for
@@ -229,6 +229,10 @@ class PenalisedProblem(ByValue):
                 W[free] = few_columns.fit(columns, self.Y, self.loss, None, self.ridges[free])
             else:
                 W[free] = reweighted_fit(columns, self.Y, self.loss)
+        if self.has_constant and not self.loss.convex:
+            constant = np.zeros_like(W)
+            constant[-1] = best_constant(self.Y, self.loss)
+            return min(W, constant, key=self.objective)
         return W
 
     def refitted(self, support: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ than a sweep.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,11 +29,13 @@ from ...penalties.base import LocalModel, Penalty
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never
+from .first_guess import guessed_rows
 from .model import GramModel
 from .working_set import WorkingSet
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
 IDLE = 1e-10  # of the objective: a step that gains less has done nothing but take its time
+HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
 STUCK = 10  # rounds: most descents need fewer
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
 STAGE_DONE = 1e-4  # the violation under a smoothing at which it is lowered
@@ -50,9 +52,6 @@ LARGE = 1e8
 # Sweeps between two guesses. 200 x 1000 x 5 with r = 1 and neighbours correlated at 0.9 takes 1.5 s
 # with guesses and 2.1 s without; for r = 2 they make no difference.
 MEMORY = 8
-# One sample in so many is looked at for the first guess: 100,000 x 500 x 5 at a tenth of alpha_max
-# takes 57 ms of one core with it and 112 without.
-FRACTION = 16
 
 
 @dataclass(kw_only=True)
@@ -63,6 +62,7 @@ class _State(State):
     alpha: float  # of the penalty
     n_idle: int = 0  # steps in a row that changed nothing
     near: bool = False  # what is left is little: a neighbour was solved
+    origin: _State | None = None  # the start, where a smoothing may lead above it
 
 
 @dataclass
@@ -103,7 +103,9 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         if problem.loss.quadratic:
             return self._assessed(problem, W, problem.smoothing_floor, nothing)
         E = problem.design.matmul(W) - problem.Y
-        return self._assessed(problem, W, _first_smoothing(problem, E), nothing, E)
+        begin = self._assessed(problem, W, _first_smoothing(problem, E), nothing, E)
+        begin.origin = None if problem.convex else begin
+        return begin
 
     def resume(
         self, problem: PenalisedProblem, state: _State, before: _State | None = None
@@ -127,6 +129,25 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         return begin
 
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
+        new = self._lower(problem, state, out_of_time)
+        new.origin = origin = state.origin
+        ends = new.converged or new.stalled or out_of_time()
+        if ends and origin is not None and new.objective > origin.objective * (1 + HIGHER):
+            return self._back_at(problem, origin)
+        return new
+
+    def _back_at(self, problem: PenalisedProblem, origin: _State) -> _State:
+        """Where it began, under the last smoothing, which mostly leads down; else for good: for
+        small r this too is far from the loss itself where residuals vanish."""
+        if origin.smoothing <= problem.smoothing_floor:
+            return replace(origin, stalled=True)
+        rows = origin.working_set
+        E = origin.evaluation.residual
+        again = self._assessed(problem, origin.W, problem.smoothing_floor, rows, E)
+        again.origin = again
+        return again
+
+    def _lower(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
         tol, finishing = self._inner_tolerance(problem, state)
         working_set = state.working_set.grown(
             problem, state.W, state.evaluation, self.attainable_tol(problem)
@@ -213,37 +234,6 @@ def _first_smoothing(problem: PenalisedProblem, E: np.ndarray) -> float:
     # of the typical residual: a good start, whose residuals are small, is not blurred
     typical = min(float(np.median(residuals)), problem.residual_scale)
     return max(LOWERING * typical, problem.smoothing_floor)
-
-
-def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
-    """Rows that the gradient at the null model, over some samples, moves away from zero.
-
-    With many more samples than features a part of them tells nearly as well which rows to take, so
-    X is read once, to certify. A wrong guess costs time, never the certificate.
-    None where a look at a part says too little (few samples, many rows) or costs as much as one at
-    all of them, or where the gradient is known anyway.
-    """
-    n, d = problem.design.shape
-    simple = problem.convex and problem.loss.plain
-    if not simple or not _part_tells(n, d) or "null_gradient" in problem.__dict__:
-        return None
-    # eight stretches of samples, spread evenly: neighbours are often alike
-    size = n // (8 * FRACTION)
-    starts = np.linspace(0, n - size, 8).astype(int)
-    samples = [slice(start, start + size) for start in starts.tolist()]
-    gradient = problem.design.rmatmul_over(samples, problem.unexplained)
-    if gradient is None or not np.isfinite(gradient).all():
-        return None
-    gradient /= 8 * size
-    # a gradient that is short of the penalty by a fifth may be so by chance
-    pulled = problem.penalty.dual_sizes(gradient) >= 0.8 * problem.penalty.strength(d)
-    rows = np.flatnonzero(pulled | nonzero_rows(problem.null_point))
-    return rows if rows.size <= np.sqrt(n) else None
-
-
-def _part_tells(n: int, d: int) -> bool:
-    """Whether a part holds 4000 samples, and ten per feature: fewer rank features too badly."""
-    return n >= FRACTION * max(4000, 10 * d)
 
 
 def descend(

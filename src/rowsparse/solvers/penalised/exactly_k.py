@@ -16,9 +16,10 @@ from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution
-from ..base import Deadline, OutOfTime, Solver, run
+from ..base import Deadline, OutOfTime, Solver, reach, run
 from .block_descent import BlockDescent, descend, objective, violation
 from .bounds import bounded
+from .not_above import not_above_nothing
 from .starts import solve
 from .working_set import WorkingSet
 
@@ -43,7 +44,7 @@ def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: 
     members = members_of(problem, W)
     restricted = problem.with_penalty(_only(problem.penalty, members))
     finisher = deadline.limited(solver if isinstance(solver, BlockDescent) else BlockDescent())
-    found = run(finisher, restricted, W)
+    found = not_above_nothing(restricted, finisher, reach(finisher, restricted, W)).solution
     return _told_like(solution, found, found.status if solution.converged else solution.status)
 
 

@@ -27,6 +27,7 @@ from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Reached, Solver, reach, run
 from .block_descent import BlockDescent, descend, objective
 from .irls import IRLS
+from .not_above import not_above_nothing
 from .proximal_gradient import ProximalGradient
 from .working_set import WorkingSet
 
@@ -115,13 +116,14 @@ def search(
     if not isinstance(init, str):
         # the best intercept that the null model knows
         W0 = problem.joined(np.asarray(init, dtype=float), problem.null_point[-1])
-        return reach(solver, problem, W0)
+        return not_above_nothing(problem, solver, reach(solver, problem, W0))
     names = _named_starts(problem, init)
     if isinstance(solver, IRLS) or problem.convex:
-        return reach(solver, problem, start="zero")  # a start of the solver's own, or one minimum
+        found = reach(solver, problem, start="zero")  # a start of its own, or one minimum
+        return not_above_nothing(problem, solver, found)
     problem = compressed(problem)
     exchange = exchange and init == "best" and problem.loss.convex
-    return _best_of(problem, solver, names, exchange)
+    return not_above_nothing(problem, solver, _best_of(problem, solver, names, exchange))
 
 
 def lower(
