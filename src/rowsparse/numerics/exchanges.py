@@ -32,14 +32,22 @@ MOST_SWAPS = 1000  # in a row: rounding may let equal columns swap for ever
 VISITS = 5e8
 
 
+# Rows of State.outer, from its end.
+D, SQUARES, LEAST, ROW = -4, -3, -2, -1
+
+
 class State(NamedTuple):
-    """What is kept of the members; the loops change it in place."""
+    """What is kept of the members; the loops change it in place. Rows beyond the members' are zero.
+
+    Few arrays: every function that has one among its arguments takes longer to compile, and so
+    does every function that makes one.
+    """
 
     S: np.ndarray  # the members' columns
-    inner: np.ndarray  # A and W side by side: a row for each member
-    outer: np.ndarray  # M above C: a row for each member, then for each output
-    D: np.ndarray
-    squares: np.ndarray  # |c_j|**2
+    inner: np.ndarray  # A and W side by side, a row for each member; one more is scratch
+    # M, a row for each member; -C, a row for each output, so that a change subtracts one product of
+    # two vectors from both; D; |c_j|**2; the least D of a column that may enter; scratch
+    outer: np.ndarray
 
 
 class Products(NamedTuple):
@@ -54,18 +62,6 @@ class Products(NamedTuple):
     B: np.ndarray  # outputs by columns
     squares: np.ndarray  # zero for those that stay out
     total: float  # |Y|**2
-
-
-class Task(NamedTuple):
-    """What the loops read."""
-
-    columns: np.ndarray
-    G: np.ndarray
-    B: np.ndarray
-    least: np.ndarray  # of the D of a column that may enter
-    ridge: float
-    total: float
-    most: int  # swaps
 
 
 class Kicks(NamedTuple):
@@ -104,54 +100,69 @@ def exchanged(
     room = max(len(ranks), len(members)) + 1
     state = State(
         np.zeros(room, np.int64),
-        np.zeros((room, room + len(B))),
-        np.vstack([np.zeros((room, len(squares))), B]),
-        squares + ridge,
-        np.einsum("ij,ij->j", B, B),
+        np.zeros((room + 1, room + len(B))),
+        np.zeros((room + len(B) + 4, len(squares))),
     )
-    task = Task(
-        products.columns,
-        products.G,
+    state.outer[room:D] = -B
+    state.outer[D] = squares + ridge
+    state.outer[SQUARES] = np.einsum("ij,ij->j", B, B)
+    state.outer[LEAST] = np.where(squares > 0, DEPENDENT * squares, np.inf)
+    kept = State(*(array.copy() for array in state))
+    stored = len(products.G) > 0
+    most = min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1)))
+    m = _SEARCH(
+        state,
+        kept,
+        products.G if stored else products.columns,
+        stored,
         B,
-        np.where(squares > 0, DEPENDENT * squares, np.inf),
-        float(ridge),
         float(products.total),
-        min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1))),
+        most,
+        members,
+        ranks,
+        *kicks,
     )
-    return _SEARCH(task, state, members, ranks, kicks)
+    return kept.S[:m]
 
 
-def _search(task, state, members, ranks, kicks):
+def _search(
+    state, kept, products, stored, B, total, most, members, ranks, kicked_out, kicked_ranks
+):
+    """How many members there are in the best state, which is kept."""
     m = np.int64(0)  # a plain 0 has a type of its own, for which all would be compiled twice
     for j in members:
-        if state.D[j] > task.least[j]:
-            m = _enter(task, state, m, j)
+        if state.outer[D, j] > state.outer[LEAST, j]:
+            m = _enter(state, products, stored, m, j)
     while m > len(ranks):
         m = _leave(state, m, _weakest(state, m))
-    m = _fill(task, state, m, ranks)
-    best, m = _descend(task, state, m)
-    kept = State(
-        state.S.copy(),
-        state.inner.copy(),
-        state.outer.copy(),
-        state.D.copy(),
-        state.squares.copy(),
-    )
+    best = np.inf
     kept_m = m
-    for t in range(len(kicks.leaving)):
-        for place in kicks.leaving[t]:
-            if place >= 0.0 and m > 0:
-                m = _leave(state, m, int(place * m))
-        m = _fill(task, state, m, kicks.ranks[t])
-        value, m = _descend(task, state, m)
+    for t in range(-1, len(kicked_out)):  # what is given is descended on without a kick
+        if t >= 0:
+            m = kept_m
+            _copy(kept, state)
+            for place in kicked_out[t]:
+                if place >= 0.0 and m > 0:
+                    m = _leave(state, m, int(place * m))
+            ranks = kicked_ranks[t]
+        while m < len(ranks):
+            j = _entering(state, ranks[m])
+            if j < 0:
+                break
+            m = _enter(state, products, stored, m, j)
+        value = total
+        for _ in range(most):
+            value = total - _explained(state, B, m)
+            i, j, gain = _best_swap(state, m)
+            if i < 0 or not gain > IMPROVES * value + ROUNDING * total:
+                break
+            m = _leave(state, m, i)
+            m = _enter(state, products, stored, m, j)
         if value < best * (1.0 - IMPROVES):
             best = value
             kept_m = m
             _copy(state, kept)
-        else:
-            m = kept_m
-            _copy(kept, state)
-    return kept.S[:kept_m].copy()
+    return kept_m
 
 
 def _copy(source, target):
@@ -160,33 +171,16 @@ def _copy(source, target):
         assign(target.inner[s], source.inner[s])
     for s in range(len(source.outer)):
         assign(target.outer[s], source.outer[s])
-    assign(target.D, source.D)
-    assign(target.squares, source.squares)
 
 
-def _descend(task, state, m):
+def _explained(state, B, m):
+    """The part of ``|Y|**2`` that the members fit."""
     room = len(state.S)
-    value = task.total
-    for _ in range(task.most):
-        value = task.total
-        for s in range(m):
-            for q in range(len(task.B)):
-                value -= state.inner[s, room + q] * task.B[q, state.S[s]]
-        i, j, gain = _best_swap(task, state, m)
-        if i < 0 or not gain > IMPROVES * value + ROUNDING * task.total:
-            break
-        m = _leave(state, m, i)
-        m = _enter(task, state, m, j)
-    return value, m
-
-
-def _fill(task, state, m, ranks):
-    while m < len(ranks):
-        j = _entering(task, state, ranks[m])
-        if j < 0:
-            break
-        m = _enter(task, state, m, j)
-    return m
+    value = 0.0
+    for s in range(m):
+        for q in range(len(B)):
+            value += state.inner[s, room + q] * B[q, state.S[s]]
+    return value
 
 
 def _weakest(state, m):
@@ -202,118 +196,110 @@ def _weakest(state, m):
     return weakest
 
 
-def _entering(task, state, rank):
+def _entering(state, rank):
     """The column of the rank-th largest gain, or of the last there is; -1 if none may enter."""
-    columns = np.full(rank + 1, -1)
-    gains = np.full(rank + 1, -1.0)
-    for j in range(len(task.least)):
-        if state.D[j] > task.least[j]:
-            gain = state.squares[j] / state.D[j]
-            r = rank + 1
-            while r > 0 and gain > gains[r - 1]:
-                r -= 1
-            for later in range(rank, r, -1):
-                gains[later] = gains[later - 1]
-                columns[later] = columns[later - 1]
-            if r <= rank:
-                gains[r] = gain
-                columns[r] = j
-    while rank > 0 and columns[rank] < 0:
-        rank -= 1
-    return columns[rank]
+    outer = state.outer
+    gains = outer[ROW]
+    for j in range(len(gains)):
+        gains[j] = -1.0
+        if outer[D, j] > outer[LEAST, j]:
+            gains[j] = outer[SQUARES, j] / outer[D, j]
+    chosen = -1
+    for _ in range(rank + 1):
+        largest = 0
+        for j in range(len(gains)):
+            if gains[j] > gains[largest]:
+                largest = j
+        if gains[largest] < 0.0:
+            break
+        chosen = largest
+        gains[chosen] = -1.0
+    return chosen
 
 
-def _enter(task, state, m, j):
-    room = len(state.S)
-    d = state.D[j]
-    row = state.outer[m]
-    _products(task, j, row)
-    row[j] += task.ridge
-    own = np.zeros(state.inner.shape[1])  # the new member's row of A and W, times -d
+def _enter(state, products, stored, m, j):
+    outer = state.outer
+    row = outer[ROW]
+    own = state.inner[-1]
+    if stored:
+        assign(row, products[j])
+    else:
+        for a in range(len(row)):
+            row[a] = dot(products[a], products[j])
     for s in range(m):
-        own[s] = row[state.S[s]]
-    for s in range(m):
-        subtract(row, own[s], state.outer[s])
-    for a in range(len(row)):
-        row[a] /= d
-        state.D[a] -= d * row[a] * row[a]
-    state.D[j] = 0.0
-    for s in range(m):
-        own[s] = state.outer[s, j]
-        subtract(state.outer[s], own[s], row)
+        subtract(row, row[state.S[s]], outer[s])
+    row[j] = outer[D, j]
+    for q in range(len(own)):
+        own[q] = outer[q, j]
     own[m] = -1.0
-    for q in range(room, len(own)):
-        own[q] = -state.outer[q, j]
-        subtract(state.outer[q], -own[q], row)
-    state.inner[m] = 0.0
-    for s in range(m + 1):
-        subtract(state.inner[s], -own[s] / d, own)
     state.S[m] = j
-    _square(state)
+    _update(state, m + 1, row[j])
+    outer[D, j] = 0.0
     return m + 1
 
 
-def _products(task, j, row):
-    """The products of column j with all."""
-    if len(task.G):
-        assign(row, task.G[j])
-    else:
-        for a in range(len(row)):
-            row[a] = dot(task.columns[a], task.columns[j])
-
-
 def _leave(state, m, i):
-    room = len(state.S)
-    own = state.inner[i].copy()
-    row = state.outer[i].copy()
-    a = own[i]
-    for s in range(m):
-        share = own[s] / a
-        subtract(state.outer[s], share, row)
-        subtract(state.inner[s], share, own)
-    for q in range(room, len(own)):
-        subtract(state.outer[q], -own[q] / a, row)
-    for b in range(len(row)):
-        state.D[b] += row[b] * row[b] / a
+    inner = state.inner
+    outer = state.outer
+    assign(inner[-1], inner[i])
+    for a in range(outer.shape[1]):
+        outer[ROW, a] = -outer[i, a]
+    _update(state, m, -inner[i, i])
     last = m - 1
     state.S[i] = state.S[last]
-    assign(state.outer[i], state.outer[last])
-    assign(state.inner[i], state.inner[last])
+    for q in range(inner.shape[1]):
+        inner[i, q] = inner[last, q]
+        inner[last, q] = 0.0
     for s in range(last):
-        state.inner[s, i] = state.inner[s, last]
-        state.inner[s, last] = 0.0
-    _square(state)
+        inner[s, i] = inner[s, last]
+        inner[s, last] = 0.0
+    for a in range(outer.shape[1]):
+        outer[i, a] = outer[last, a]
+        outer[last, a] = 0.0
     return last
 
 
-def _square(state):
-    state.squares[:] = 0.0
-    for q in range(len(state.S), len(state.outer)):
-        row = state.outer[q]
+def _update(state, m, d):
+    """Take the product of the two vectors in scratch, divided by d, from all that is kept."""
+    inner = state.inner
+    outer = state.outer
+    own = inner[-1]
+    row = outer[ROW]
+    room = len(state.S)
+    for s in range(m):
+        subtract(inner[s], -own[s] / d, own)
+        subtract(outer[s], own[s] / d, row)
+    for a in range(len(row)):
+        outer[D, a] -= row[a] * row[a] / d
+        outer[SQUARES, a] = 0.0
+    for q in range(room, len(own)):
         for a in range(len(row)):
-            state.squares[a] += row[a] * row[a]
+            outer[q, a] -= own[q] / d * row[a]
+            outer[SQUARES, a] += outer[q, a] * outer[q, a]
 
 
-def _best_swap(task, state, m):
+def _best_swap(state, m):
     """Who leaves, who enters and the gain; comparing products of the fractions spares divisions."""
     room = len(state.S)
-    D = state.D
+    outer = state.outer
+    along = outer[ROW]  # W_i c_j
     leaving = -1
     entering = -1
     most = 0.0
-    along = np.empty(len(D))  # W_i c_j
     for i in range(m):
         a = state.inner[i, i]
-        w = state.inner[i, room:]
-        length = dot(w, w)
-        along[:] = 0.0
-        for q in range(len(w)):
-            subtract(along, -w[q], state.outer[room + q])
-        M = state.outer[i]
-        for j in range(len(D)):
-            rest = a * D[j] + M[j] * M[j]
-            gain = a * state.squares[j] - D[j] * length + 2.0 * M[j] * along[j]
-            if gain > most * rest and rest > a * task.least[j]:
+        length = 0.0
+        for j in range(len(along)):
+            along[j] = 0.0
+        for q in range(room, state.inner.shape[1]):
+            w = state.inner[i, q]
+            length += w * w
+            subtract(along, w, outer[q])
+        for j in range(len(along)):
+            t = outer[i, j]
+            rest = a * outer[D, j] + t * t
+            gain = a * outer[SQUARES, j] - outer[D, j] * length + 2.0 * t * along[j]
+            if gain > most * rest and rest > a * outer[LEAST, j]:
                 most = gain / rest
                 leaving = i
                 entering = j
