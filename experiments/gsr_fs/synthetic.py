@@ -20,6 +20,7 @@ N, D1, D2, C = 2000, 100, 700, 5  # the paper's
 K = 200
 LAM = 1.0  # that of its section 5.3; this section names none
 N_FOLDS = 10
+PER_FOLD = len(LOSSES) * len(OUTLIERS)  # tasks
 
 
 def plan(options: Options) -> Iterator[Task]:
