@@ -17,12 +17,67 @@ def data(seed=0, n=40, d=12):
     return X, X[:, :3] @ rng.standard_normal((3, 2)) + 0.3 * rng.standard_normal((n, 2))
 
 
+def left(X, Y):
+    """What least squares leaves of Y."""
+    X = X - X.mean(axis=0)
+    Y = Y - Y.mean(axis=0)
+    return np.sum((Y - X @ np.linalg.lstsq(X, Y, rcond=None)[0]) ** 2)
+
+
+def left_by_forward_selection(X, Y, k):
+    """The share of Y that k columns leave, each the best beside those before it."""
+    chosen = []
+    for _ in range(k):
+        others = [j for j in range(X.shape[1]) if j not in chosen]
+        chosen.append(min(others, key=lambda j: left(X[:, [*chosen, j]], Y)))
+    return left(X[:, chosen], Y) / np.sum((Y - Y.mean(axis=0)) ** 2)
+
+
+def rule(X, Y, k, eligible=None):
+    """The formula of docs/ridge.md."""
+    X = X if eligible is None else X[:, eligible]
+    n, d = X.shape
+    t = k * np.log(np.e * d / k) / n
+    noise = left_by_forward_selection(X, Y, k) / np.exp(-2 * t * n / (n - k))
+    return 3 * t**2 * (min(1, noise) ** 2 if 3 * t**2 > 0.01 else 1)
+
+
 @pytest.mark.parametrize("Selector", SELECTORS)
 @pytest.mark.parametrize("k", [1, 4, 12])
 def test_it_is_the_documented_formula(Selector, k):
     X, Y = data()
     fitted = Selector(k).fit(X, Y)
-    assert fitted.ridge_ == pytest.approx(3 * (k * np.log(np.e * 12 / k) / 40) ** 2)
+    assert fitted.ridge_ == pytest.approx(rule(X, Y, k))
+
+
+def test_what_explains_y_far_better_than_chance_is_found_as_without_a_ridge():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2000))
+    Y = X[:, :8] @ rng.standard_normal((8, 3)) + 0.1 * rng.standard_normal((80, 3))
+    for Selector in (L2pSelector, TopKSelector):
+        assert np.flatnonzero(Selector(8).fit(X, Y).support_).tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pure_noise_has_the_whole_ridge(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 500))
+    fitted = TopKSelector(10).fit(X, rng.standard_normal(60))
+    assert fitted.ridge_ == pytest.approx(3 * (10 * np.log(np.e * 50) / 60) ** 2)
+
+
+def test_as_many_features_as_samples_have_the_whole_ridge():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 40))
+    fitted = TopKSelector(11).fit(X, X[:, 0])
+    assert fitted.ridge_ == pytest.approx(3 * (11 * np.log(np.e * 40 / 11) / 12) ** 2)
+
+
+def test_where_always_in_columns_explain_all_there_is_no_signal_left():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 20))
+    fitted = TopKSelector(4, feature_weights=[0] + 19 * [1]).fit(X, X[:, 0])
+    assert fitted.ridge_ == pytest.approx(3 * (4 * np.log(np.e * 5) / 30) ** 2)
 
 
 @pytest.mark.parametrize("Selector", SELECTORS)
@@ -50,7 +105,7 @@ def test_columns_kept_out_are_not_searched():
     weights = np.ones(12)
     weights[6:] = np.inf
     fitted = TopKSelector(2, feature_weights=weights).fit(X, Y)
-    assert fitted.ridge_ == pytest.approx(3 * (2 * np.log(np.e * 6 / 2) / 40) ** 2)
+    assert fitted.ridge_ == pytest.approx(rule(X, Y, 2, eligible=slice(6)))
 
 
 @pytest.mark.parametrize("r", [1.0, 2.0])

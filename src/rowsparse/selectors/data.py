@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from ..designs import ChunkedDesign, Design, Standardized, as_design, n_distinct
+from ..designs import ChunkedDesign, Design, Standardized, as_design
 from ..inputs import (
     check_feature_weights,
     check_number,
@@ -30,8 +29,6 @@ FLOATS = [np.float64, np.float32]
 # The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
 # is as far above the smallest float, 2e-308, as a double has digits.
 SMALLEST_SQUARE = 1e-290
-# Of the automatic ridge: chosen on half A of the sets of benchmarks/quality, reported on half B.
-RIDGE_OF_SEARCH = 3.0
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -123,60 +120,6 @@ class Data:
             design = Standardized(design, means, scales, known)
         s = None if samples.weights is None else weights
         return cls(design, samples.target, s, given, means, scales, factors, samples.X)
-
-    def ridge_of_search(self, k: int, r: float) -> float:
-        r"""The ridge of ``ridge="auto"`` for k of d features and n samples,
-
-            3 (k log(e d / k) / n)**2  *  v s**(r - 2)
-
-        ``k log(e d / k)`` is the logarithm of the number of supports, up to a constant. Where it
-        is small against n, the samples can tell these supports apart, and the ridge hardly
-        matters; where it is large, the best fit is the best by chance, and the ridge draws the
-        choice towards that of each column alone. v is the median variance of the columns that may
-        be selected, as the problem sees them, and s the spread of Y, so that the rule does not
-        depend on units (with standardised columns and r = 2 both fall out). n counts samples that
-        differ: one given twice tells no more than one of twice the weight.
-        """
-        eligible = np.isfinite(self.factors)
-        d = int(eligible.sum())
-        k = min(max(k, 1), d)
-        variances = self._variances()
-        if not np.isfinite(variances[eligible]).all():
-            return 0.0  # NaN in X, which the problem's own sums will say
-        # A mean would follow one column of large units, or one wrong entry, to a ridge under which
-        # all others vanish. The lower of two in the middle: too little of a ridge does less harm.
-        variance = np.sort(variances[eligible])[(d - 1) // 2]
-        price = k * np.log(math.e * d / k) / self._n_distinct(variances)
-        return float(RIDGE_OF_SEARCH * price**2 * variance * self._spread() ** (r - 2))
-
-    def _n_distinct(self, variances: np.ndarray) -> int:
-        """Samples that differ in X or Y, told apart by their products with one random direction.
-
-        Columns count alike in it: a large entry would leave no digits to tell the others by.
-        """
-        if isinstance(self.X, ChunkedDesign):
-            return self.X.n_distinct(self.target.Y)
-        rng = np.random.default_rng(0)
-        d = self.design.shape[1]
-        Y = self.target.Y
-        roots = np.sqrt(np.where(np.isfinite(variances) & (variances > 0), variances, 1.0))
-        products = self.design.matmul(rng.standard_normal((d, 1)) / roots[:, None])[:, 0]
-        products = products + Y @ rng.standard_normal(Y.shape[1])
-        return n_distinct(products)
-
-    def _variances(self) -> np.ndarray:
-        """Mean squares of the columns of the design."""
-        n = self.design.shape[0]
-        weights = np.ones(n) if self.weights is None else self.weights
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(self.design.squares(weights) / n)
-
-    def _spread(self) -> float:
-        """Root mean square of what a constant leaves of Y."""
-        Y = self.target.Y
-        rest = Y - np.average(Y, axis=0, weights=self.weights)
-        spread = np.sqrt(np.average(np.sum(rest**2, axis=1), weights=self.weights))
-        return float(spread) or 1.0
 
 
 def check_ridge(name: str, value: Any) -> None:

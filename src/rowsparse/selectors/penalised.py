@@ -32,6 +32,7 @@ from ..results import Path, Solution
 from ..solvers import Solver, choose
 from ..solvers.penalised.bounds import bounded
 from ..solvers.penalised.exactly_k import at_most_k
+from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data, check_ridge, explaining_bad_numbers, refuse_bad_squares
 
@@ -144,7 +145,7 @@ class RowSelector(JointSelector):
             return float(self.ridge)
         if k is None or self.alpha is not None:
             return 0.0
-        return data.ridge_of_search(k, self._loss(None).r)
+        return automatic_ridge(data, k, self._loss(None).r, self.fit_intercept)
 
     def _solve(
         self, problem: PenalisedProblem, k: int | None
@@ -210,9 +211,10 @@ class L2pSelector(RowSelector):
     ridge : float >= 0 or "auto"
         Strength of a ridge on the rows (not on the intercept). It makes selections on few samples
         steadier, and with it even problems with p < 1 get a proved gap. 0 is the papers' problem.
-        "auto" with ``n_features_to_select=k`` is 3 (k log(e d / k) / n)**2: little where samples
-        are many, much where the choice of k among d columns is more than n samples can support;
-        without k, or with an alpha, it is 0.
+        "auto" with ``n_features_to_select=k`` is 3 (k log(e d / k) / n)**2 times the square of the
+        noise, from 0 to 1: little where samples are many or y is explained far better than chance
+        could, much where the choice of k among d columns is more than n samples can support;
+        without k, or with an alpha, it is 0. ``rowsparse.selectors.automatic_ridge`` has it all.
     r : float in (0, 2]
         Order of the loss; smaller is more robust to outlying samples.
     fit_intercept : bool

@@ -29,6 +29,7 @@ from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
+from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
 from .blocks import in_blocks, refuse_passes
 from .data import Data, check_ridge, refuse_bad_squares
@@ -70,8 +71,9 @@ class TopKSelector(JointSelector):
         On few samples the best fit interpolates and selects by chance; a ridge selects better, and
         lets the solver prove how near to the optimum it is: with r = 2 and
         ``solver=Splice(proof_seconds=60)`` by branch and bound. 0 is the paper's problem. "auto"
-        is 3 (k log(e d / k) / n)**2, in the units of the data where r < 2: little where samples
-        are many, much where the choice of k among d columns is more than n samples can support.
+        is 3 (k log(e d / k) / n)**2 times the square of the noise, from 0 to 1: little where
+        samples are many or y is explained far better than chance could, much where the choice of k
+        among d columns is more than n samples can support.
     standardize : bool
         Scale columns to unit variance first; without a ridge this changes ``scores_`` only.
     n_init : int >= 0
@@ -175,7 +177,7 @@ class TopKSelector(JointSelector):
         k = check_k(self.n_features_to_select, data.factors)
         ridge = self.ridge
         if isinstance(ridge, str):
-            ridge = data.ridge_of_search(k_of_ridge or k, self.r)
+            ridge = automatic_ridge(data, k_of_ridge or k, self.r, self.fit_intercept)
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
         problem = PenalisedProblem.build(

@@ -162,3 +162,13 @@ class SquaredSearch(SupportSearch):
         d = len(self.columns.C)
         one = max(self.pool.size, 1) * (16 + 1.3 * c)  # ns for each row, on the same sets
         return max(4, int(0.5 * 5 * n * d / (one * rounds * len(RIDGES))))
+
+
+def unexplained(problem: PenalisedProblem) -> float:
+    """The share of Y's squares that forward selection leaves, of those that free rows leave; one
+    where they leave none."""
+    search = SquaredSearch(problem, problem.limit)
+    nothing = search.value(NO_ROWS)
+    if nothing <= search.resolution:
+        return 1.0
+    return search.value(search.forward()) / nothing
