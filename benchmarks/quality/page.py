@@ -50,13 +50,14 @@ best -1.57. `L2pSelector` at p = 1 without a ridge: -3.65. p = .5 was compared o
 sets (-2.05 without, -1.08 with 3 t²) and kept; r = 1 was not compared and `TopKSelector` has r = 2
 for its speed and its proofs.
 
-**Noise.** The rule 3 t² alone blurs easy problems: on 288 synthetic ones (60 to 240 samples, 300 and
-2000 columns, 5 to 20 true ones, 1 and 4 outputs, correlation 0 and .6 of neighbours) it found .79,
-.75, .70, .51 of the true columns at a share of noise of .001, .1, .3, .6 in Y; without a ridge .96,
-.83, .71, .48. So the ridge is multiplied by s², s = min(1, u / exp(-2 t n / (n - k))), u the share of
-Y that forward selection leaves: .95, .80, .70, .51. On half A, first repeat, TopK with it gains .11
-points (± .11, one standard error over sets) by interpolation on a grid of five ridges. Five forms of
-s, with four powers each, were looked at there: the others lose up to 1.5 points.
+**Noise.** The rule 3 t² alone blurs easy problems: on 288 synthetic ones (60 to 240 samples,
+300 and 2000 columns, 5 to 20 true ones, 1 and 4 outputs, correlation 0 and .6 of neighbours) it
+found .79, .75, .70, .51 of the true columns at a share of noise of .001, .1, .3, .6 in Y;
+without a ridge .96, .83, .71, .48. So the ridge is multiplied by s², s = min(1, u / exp(-2 t n
+/ (n - k))), u the share of Y that forward selection leaves: .95, .80, .70, .51. On half A,
+first repeat, TopK with it gains .11 points (± .11, one standard error over sets) by
+interpolation on a grid of five ridges. Five forms of s, with four powers each, were looked at
+there: the others lose up to 1.5 points.
 
 With several outputs every row is told by all of them, so t might be smaller. Tried on nine sets
 with several (five of half A, and Yale_32x32, orlraws10P, Leukemia2_MLL, PrimaryCancers_miRNA,
