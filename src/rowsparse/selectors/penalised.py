@@ -212,9 +212,8 @@ class L2pSelector(RowSelector):
         Strength of a ridge on the rows (not on the intercept). It makes selections on few samples
         steadier, and with it even problems with p < 1 get a proved gap. 0 is the papers' problem.
         "auto" with ``n_features_to_select=k`` is 3 (k log(e d / k) / n)**2 times the square of the
-        noise, from 0 to 1: little where samples are many or y is explained far better than chance
-        could, much where the choice of k among d columns is more than n samples can support;
-        without k, or with an alpha, it is 0. ``rowsparse.selectors.automatic_ridge`` has it all.
+        noise, from 0 to 1: much where the choice of k among d columns is more than n samples can
+        support, unless y is explained far better than chance could; without k, or with an alpha, 0.
     r : float in (0, 2]
         Order of the loss; smaller is more robust to outlying samples.
     fit_intercept : bool
