@@ -14,7 +14,9 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
-LARGEST_WHEEL = 500_000  # bytes: a package of Python files alone (goal: 400 kB)
+# Bytes. The goal was 400 kB; 221 files of source, 1.29 MB with .25 MB of docstrings, pack to 495 kB,
+# and nothing else is in it.
+LARGEST_WHEEL = 550_000
 CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "numba"}
 
 

@@ -43,6 +43,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rowsparse"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+toc_object_entries_show_parents = "hide"  # the margin has room for fit(), not for L2pSelector.fit()
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
@@ -62,6 +64,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page asks a network for its scripts
     "min_reported_time": 60,
     "remove_config_comments": True,
     "abort_on_example_error": True,
@@ -104,7 +107,25 @@ def plain_text_to_rst(app, what, name, obj, options, lines):
     lines[:] = result
 
 
+# What a browser fetches by itself: scripts, pictures, frames, and what a link element names.
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?https?://|"""
+    r"""<link\b[^>]*\brel=["']?(?:stylesheet|preload|icon)[^>]*\bhref=["']?https?://|"""
+    r"""<link\b[^>]*\bhref=["']?https?://[^>]*\brel=["']?(?:stylesheet|preload|icon)"""
+)
+
+
+def refuse_requests(app, exception):
+    """No page of the site asks a network for anything."""
+    if exception is None and app.builder.format == "html":
+        pages = sorted(app.outdir.rglob("*.html"))
+        asking = [page.name for page in pages if FETCHED.search(page.read_text("utf-8"))]
+        if asking:
+            raise ValueError(f"Expected pages that fetch nothing, got {asking}.")
+
+
 def setup(app):
+    app.connect("build-finished", refuse_requests)
     # before numpydoc, whose priority is 500
     app.connect("autodoc-process-docstring", plain_text_to_rst, priority=100)
     app.connect("autodoc-skip-member", skip_what_others_document)

@@ -1,0 +1,4 @@
+// From a file no page may read another, so the search lists titles without the text around a hit.
+if (location.protocol === "file:" && window.DOCUMENTATION_OPTIONS) {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}
