@@ -100,3 +100,17 @@ def test_a_page_about_all_of_it(file, tmp_path):
     text = page.read_text()
     assert "2 features, which are 4 of 10 columns, were selected" in text
     assert "-k 2" in text  # the command that repeats it
+
+
+def test_a_report_reads_the_table_as_the_other_commands_do(file, tmp_path):
+    head, *rows = file.read_text().splitlines()
+    dated = [f"{row},2024-01-0{i % 9 + 1}" for i, row in enumerate(rows)]
+    file.write_text("\n".join([f"{head},visit", *dated]))
+    stored = tmp_path / "stable"
+    reading = ("--target", "y", "--ignore", "visit")
+    result = rowsparse("stability", file, *reading, "-k", 2, "--pairs", 2, "--store", stored)
+    assert result.exit_code == 0, result.output
+    page = tmp_path / "page.html"
+    result = rowsparse("report", stored, "--data", file, *reading, "--out", page)
+    assert result.exit_code == 0, result.output
+    assert page.exists()

@@ -61,6 +61,16 @@ def test_links_pipes_and_read_only_files_are_refused(data, tmp_path):
     assert not (tmp_path / "elsewhere.csv").exists()
 
 
+def test_a_folder_that_may_not_be_written_to_is_refused_before_the_work(
+    data, tmp_path, monkeypatch
+):
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder and allowed(path, mode))
+    refused(data, folder / "out.csv", "may be written to")
+
+
 def test_replacing_needs_force(data, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("precious")

@@ -200,6 +200,7 @@ BAD_TABLES = {
     ),
     "duplicate names": ("t.csv", "a,b,a,y\n1,2,3,4\n", "y", ["'a' more than once", "rename"]),
     "no target named": ("t.csv", "a,b\n1,2\n", None, ["--target", "'a', 'b'"]),
+    "perhaps no header": ("t.csv", "1.5,2,ill\n2,3,well\n", "y", ["'y'", "--no-header"]),
     "no such target": ("t.csv", "a,label\n1,2\n", "lable", ["'lable'", "Did you mean 'label'?"]),
     "same target twice": ("t.csv", "a,y\n1,2\n", ["y", "y"], ["different target columns"]),
     "words among numbers": (

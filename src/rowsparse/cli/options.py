@@ -38,17 +38,9 @@ Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """What to read, and how."""
+class ReadingOptions:
+    """How to read a table."""
 
-    data: Annotated[
-        str,
-        Argument(
-            metavar="DATA",
-            help="A csv, tsv, parquet, feather, xlsx, npz, npy, mat, svmlight or h5ad file, - for "
-            "a text table on standard input, or a name from 'datasets list'.",
-        ),
-    ]
     target: Annotated[
         Columns,
         Option(
@@ -76,9 +68,9 @@ class DataOptions:
         bool, Option("--no-header", help="The first line holds data; the columns are x0, x1, …")
     ] = False
 
-    def load(self) -> Dataset:
+    def read(self, data: str) -> Dataset:
         return load_any(
-            self.data,
+            data,
             self.target,
             delimiter=self.delimiter,
             header=not self.no_header,
@@ -87,6 +79,23 @@ class DataOptions:
             keep=tuple(self.keep or ()),
             impute=self.impute,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(ReadingOptions):
+    """What to read, and how."""
+
+    data: Annotated[
+        str,
+        Argument(
+            metavar="DATA",
+            help="A csv, tsv, parquet, feather, xlsx, npz, npy, mat, svmlight or h5ad file, - for "
+            "a text table on standard input, or a name from 'datasets list'.",
+        ),
+    ]
+
+    def load(self) -> Dataset:
+        return self.read(self.data)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ def check_output(option: str, path: Path, endings: Sequence[str], data: str, for
         refuse(f"a file ending in {' or '.join(endings)}", repr(str(path)), "rename it")
     if not path.parent.is_dir():
         refuse("an existing folder", f"{str(path.parent)!r}, which is none", "create it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        refuse("a folder that may be written to", repr(str(path.parent)), "name another")
     if path.is_symlink():
         refuse("a file", f"the symbolic link {str(path)!r}", "name the file it points to")
     if not path.exists():

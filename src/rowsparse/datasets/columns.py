@@ -17,7 +17,7 @@ from rowsparse.datasets.base import (
     counted,
     shortened,
 )
-from rowsparse.datasets.cells import Kind, recognise
+from rowsparse.datasets.cells import Kind, number, recognise
 from rowsparse.datasets.gaps import GapFiller
 from rowsparse.inputs import did_you_mean
 
@@ -251,7 +251,15 @@ def check_known(path: Path, names: Sequence[str], asked: Mapping[str, Sequence[s
                 raise DatasetError(
                     f"{path}: expected {what} column that exists, got {name!r}; "
                     f"the columns are {shortened(names)}.{did_you_mean(name, names)}"
+                    f"{_perhaps_no_header(names)}"
                 )
+
+
+def _perhaps_no_header(names: Sequence[str]) -> str:
+    """A hint where most names are numbers, which data is and names are not."""
+    if 2 * sum(number(name) is not None for name in names) <= len(names):
+        return ""
+    return " If the first line holds data and no names, add --no-header (header=False in Python)."
 
 
 def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
