@@ -4,7 +4,7 @@
     python benchmarks/zeronorm/run.py Colon      # one case, prints only
 
 Best of fifteen (five, where they take over a second; one, where it takes over five), wall and CPU.
-Data come from the folder ROWSPARSE_DATA (default: ../shared/data beside the repository).
+Data come from the folder ROWSPARSE_DATA or where `rowsparse datasets fetch` put them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "experiments"))
-from huang_king_lyu import load, printed_arom  # noqa: E402
-
+sys.path.insert(0, str(HERE.parents[1]))
+from experiments.frame import load  # noqa: E402
+from experiments.zero_norm import printed  # noqa: E402
 from rowsparse import ProbitSelector, ZeroNormKernelSVC, ZeroNormSVC  # noqa: E402
 from rowsparse.filters import arom, fsv  # noqa: E402
 
@@ -43,7 +43,8 @@ def measured(function, repeats: int = 15) -> tuple[float, float]:
 
 def selection(name: str, k: int) -> dict:
     """Ours, AROM (as printed, and dropping features), FSV and a plain SVM on one data set."""
-    X, y = load(name)
+    table = load(name)
+    X, y = table.X, table.y
     S = StandardScaler().fit_transform(X)
     return {
         "ZeroNormSVC()": lambda: ZeroNormSVC().fit(X, y),
@@ -51,7 +52,7 @@ def selection(name: str, k: int) -> dict:
         "ZeroNormSVC(C=10)": lambda: ZeroNormSVC(C=10.0).fit(X, y),
         f"ZeroNormSVC(C=10, k={k})": lambda: ZeroNormSVC(k, C=10.0).fit(X, y),
         f"ProbitSelector(k={k})": lambda: ProbitSelector(n_features_to_select=k).fit(X, y),
-        f"AROM as printed, k={k}": lambda: printed_arom(S, y, k),
+        f"AROM as printed, k={k}": lambda: printed.arom(S, y, k),
         f"AROM of rowsparse, k={k}": lambda: arom(X, y, k),
         "FSV": lambda: fsv(X, y),
         'SVC(kernel="linear")': lambda: SVC(kernel="linear").fit(S, y),
@@ -72,7 +73,8 @@ def tall(n: int) -> dict:
 
 def prediction() -> dict:
     """Decisions of 7000 samples by two fitted kernel machines."""
-    X, y = load("Twonorm")
+    table = load("Twonorm")
+    X, y = table.X, table.y
     theirs = SVC(C=0.3, gamma=0.005).fit(X[:400], y[:400])
     tenth = theirs.support_.size // 10
     ours = ZeroNormKernelSVC(gamma=0.005, n_vectors_to_select=tenth, refit_C=0.1)

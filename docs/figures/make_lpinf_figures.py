@@ -17,8 +17,8 @@ import numpy as np
 from rowsparse.numerics.clip import clip_levels, clip_rows
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "experiments"))
-from kong_ding_algorithm1 import algorithm_1  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1]))
+from experiments.lpinf.algorithm_1 import algorithm_1  # noqa: E402
 
 BLUE, RED, GREY = "#30638e", "#c03221", "0.6"
 

@@ -1,12 +1,12 @@
 """Draws docs/figures/zero-norm.svg: accuracy against the number of features, and against the
 number of support vectors.
 
-Run: python docs/figures/make_zero_norm_figures.py    (left: from experiments/huang_king_lyu.json)
+Run: python docs/figures/make_zero_norm_figures.py    (left: experiments/cells)
 """
 
 from __future__ import annotations
 
-import json
+import sys
 import warnings
 from pathlib import Path
 
@@ -21,7 +21,11 @@ from sklearn.svm import SVC
 from rowsparse import ZeroNormKernelSVC
 
 HERE = Path(__file__).parent
-RECORDS = HERE.parents[1] / "experiments" / "huang_king_lyu.json"
+sys.path.insert(0, str(HERE.parents[1]))
+from experiments.frame import CellFile  # noqa: E402
+from experiments.zero_norm.page import measured, sizes  # noqa: E402
+
+CELLS = HERE.parents[1] / "experiments" / "cells" / "zero_norm.jsonl"
 SETS = {"colon_alon": "Colon, 62 × 2000", "lymphoma_62": "Lymphoma, 62 × 4026"}
 STYLES = {
     "zero norm C=1": ("zero norm", "#d1495b", "o-"),
@@ -32,14 +36,13 @@ STYLES = {
 }
 
 
-def draw_accuracy(axis: plt.Axes, record: dict, title: str) -> None:
+def draw_accuracy(axis: plt.Axes, cells: CellFile, name: str, title: str) -> None:
+    panel = measured(cells, name)
     for method, (label, colour, style) in STYLES.items():
-        sizes = [size for (_, size), _ in record[method].values()]
-        accuracies = [100 * accuracy for (accuracy, _), _ in record[method].values()]
-        wanted = [int(k) for k in record[method]]
-        reached = [i for i, k in enumerate(wanted) if sizes[i] > k - 0.5]  # FSV ends early
-        x, y = [wanted[i] for i in reached], [accuracies[i] for i in reached]
-        axis.plot(x, y, style, color=colour, label=label, markersize=4)
+        wanted = np.array(panel.ks)
+        reached = sizes(cells, name, method) > wanted - 0.5  # FSV ends early
+        accuracies = panel.mean(method)[reached]
+        axis.plot(wanted[reached], accuracies, style, color=colour, label=label, markersize=4)
     axis.set(xscale="log", xlabel="features", ylabel="accuracy, 5-fold, repeated (%)", title=title)
     axis.set_xticks([2, 5, 10, 20, 50, 100], [2, 5, 10, 20, 50, 100])
     axis.minorticks_off()
@@ -67,10 +70,10 @@ def draw_vectors(axis: plt.Axes) -> None:
 def main() -> None:
     warnings.simplefilter("ignore")
     plt.rcParams.update({"font.size": 9, "svg.hashsalt": "rowsparse"})
-    records = json.loads(RECORDS.read_text())
+    cells = CellFile(CELLS)
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
     for axis, (name, title) in zip(axes, SETS.items(), strict=False):
-        draw_accuracy(axis, records[f"features {name}"], title)
+        draw_accuracy(axis, cells, name, title)
     axes[1].legend(frameon=False)
     draw_vectors(axes[2])
     for axis in axes:

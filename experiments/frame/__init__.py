@@ -1,7 +1,8 @@
 """What the experiments share: data, splits, a file of finished cells, pages, the command line."""
 
 from .cells import CellFile
-from .claims import Claim
+from .claims import Claim, verdict
+from .curves import Curves, along, curves
 from .data import Table, load, random_splits, standardised
 from .pages import figure, interval, markdown_table, mean_and_spread, paragraphs, provenance
 from .run import Options, Study, Task, main
@@ -9,10 +10,13 @@ from .run import Options, Study, Task, main
 __all__ = [
     "CellFile",
     "Claim",
+    "Curves",
     "Options",
     "Study",
     "Table",
     "Task",
+    "along",
+    "curves",
     "figure",
     "interval",
     "load",
@@ -23,4 +27,5 @@ __all__ = [
     "provenance",
     "random_splits",
     "standardised",
+    "verdict",
 ]

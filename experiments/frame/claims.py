@@ -20,6 +20,16 @@ class Claim:
     evidence: str
 
 
+def verdict(held: int, asked: int) -> str:
+    """One rule for all claims that are counted: three quarters are a yes, a quarter is a no."""
+    if asked == 0:
+        return "not tested"
+    share = held / asked
+    if share >= 0.75:
+        return "yes"
+    return "no" if share <= 0.25 else "in part"
+
+
 def write_claims(path: Path, claims: Sequence[Claim]) -> None:
     """One line each."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -45,9 +45,10 @@ def interval(values: Sequence[float], test_share: float, digits: int = 2) -> str
 
 def provenance(cells: CellFile) -> str:
     """One paragraph: how many cells, where, when and with what they were measured."""
-    origins = cells.origins()
+    origins = [one for one in cells.origins() if "converted from" not in one]
+    before = _converted([one for one in cells.origins() if "converted from" in one])
     if not origins:
-        return "No cells yet."
+        return before or "No cells yet."
     dates = sorted(one["date"] for one in origins)
     loads = [one["load"] for one in origins]
     cpu = sum(cell["cpu"] for cell in cells.cells.values())
@@ -57,6 +58,18 @@ def provenance(cells: CellFile) -> str:
         f"{len(origins)} cells, {cpu / 60:.1f} CPU minutes, from {dates[0]} to {dates[-1]}; "
         f"commit {commit}; {machine}; {versions}; OMP_NUM_THREADS {threads}; load of the machine "
         f"{min(loads):g} to {max(loads):g}, so times are CPU seconds of the process."
+    ) + before
+
+
+def _converted(origins: list[dict[str, Any]]) -> str:
+    """Cells that an earlier script measured, by the file they were in."""
+    if not origins:
+        return ""
+    files = sorted({f"{o['converted from']} of commit {o['commit']}" for o in origins})
+    dates = ", ".join(sorted({o["date"][:10] for o in origins}))
+    return (
+        f" {len(origins)} further cells were measured by earlier scripts, at the latest on {dates},"
+        f" and are kept as they were: {', '.join(files)}."
     )
 
 

@@ -1,13 +1,13 @@
 """Algorithm 1 of Kong & Ding (2014) as printed, to show where it fails. Nothing else uses it.
 
-    python experiments/kong_ding_algorithm1.py      # error rates on random rows, counterexamples
-
 The paper solves  min over v of 1/2 |v - b|**2 + rho max(v)**p  for magnitudes b. It takes the set S
 of the k largest entries, starting with all of them, finds their common value by Newton's method
 from (sum of S - rho)/k, and drops the smallest entry from S while that value exceeds it.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -82,29 +82,19 @@ def error_rates(n_rows: int = 5000, seed: int = 0) -> list[tuple[float, float, f
     return table
 
 
-def report() -> str:
-    """Both tables as Markdown."""
-    lines = ["| what goes wrong | b | ρ | p | Algorithm 1 | its value | exact | its value |"]
-    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
+def measure() -> dict[str, Any]:
+    """The counterexamples and the error rates."""
+    examples = []
     for name, (b, rho, p) in COUNTEREXAMPLES.items():
         z = np.array(b)
         cells = [name, _row(z), f"{rho:g}", f"{p:g}"]
         for u in (algorithm_1(z, rho, p), exact(z, rho, p)):
             cells += [_row(u), f"{height(u, z, rho, p):.4f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "| p | no number | worse than optimal | by up to |", "| --- | --- | --- | --- |"]
-    lines += [
-        f"| {p:g} | {broken:.1%} | {worse:.1%} | {largest:.0%} |"
-        for p, broken, worse, largest in error_rates()
-    ]
-    return "\n".join(lines)
+        examples.append(cells)
+    return {"examples": examples, "rates": error_rates()}
 
 
 def _row(values: np.ndarray) -> str:
     if len(values) > 3 and np.ptp(values[1:]) == 0:
         return f"({values[0]:.4g}, {values[1]:.4g} × {len(values) - 1})"
     return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
-
-
-if __name__ == "__main__":
-    print(report())

@@ -1,0 +1,123 @@
+"""Scores against the number of features: measured by ``compare``, kept in cells, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rowsparse.model_selection import Comparison, compare
+
+from .cells import CellFile
+from .pages import interval, markdown_table, mean_and_spread
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def along(
+    selector: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: Sequence[int],
+    splits: Sequence[Split],
+    estimators: Mapping[str, Any],
+    scoring: str | None = None,
+    columns: bool = False,
+) -> dict[str, Any]:
+    """Scores in percent per estimator, split and k of one method, selected on training parts.
+
+    With ``columns`` also what was selected, per split and k.
+    """
+    found = compare(
+        {"it": selector}, X, y, ks=ks, cv=list(splits), estimators=estimators, scoring=scoring
+    )
+    scores = {}
+    for name in estimators:
+        by_k = np.array([found.scores("it", k, name) for k in ks])
+        scores[name] = np.round(100 * by_k.T, 3).tolist()
+    result = {"scores": scores, "failures": sorted(found.failures.values())}
+    if columns:
+        result["columns"] = _columns(found, len(splits), ks)
+    return result
+
+
+def _columns(found: Comparison, n_splits: int, ks: Sequence[int]) -> list[list[list[int]]]:
+    first = [cell for cell in found.cells if cell.estimator == found.estimators[0]]
+    chosen = {(cell.fold, cell.k): cell.columns.tolist() for cell in first}
+    return [[chosen[fold, k] for k in ks] for fold in range(n_splits)]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Per method an array (splits × ks) of scores in percent on the same splits.
+
+    ``test_share`` is n_test / n_train, by which the intervals are corrected.
+    """
+
+    ks: Sequence[int]
+    test_share: float
+    scores: dict[str, np.ndarray]
+
+    def mean(self, method: str) -> np.ndarray:
+        """At every k; splits on which a method failed are left out."""
+        return np.nanmean(self.scores[method], axis=0)
+
+    def gains(self, ours: str, theirs: str) -> np.ndarray:
+        """Per k the mean difference on the splits that both have."""
+        n = min(len(self.scores[ours]), len(self.scores[theirs]))
+        return np.nanmean(self.scores[ours][:n] - self.scores[theirs][:n], axis=0)
+
+    def table(self, ks: Sequence[int] | None = None, deviations: bool = False) -> str:
+        """Mean with a 95 % interval, or with the deviation over splits; methods are rows."""
+        shown = list(self.ks if ks is None else ks)
+        rows = []
+        for method, values in self.scores.items():
+            columns = [_finite(values[:, list(self.ks).index(k)]) for k in shown]
+            if deviations:
+                texts = [mean_and_spread(column, 1) for column in columns]
+            else:
+                texts = [_with_interval(column, self.test_share) for column in columns]
+            rows.append([method, str(len(values)), *texts])
+        return markdown_table(["method", "splits", *(f"k = {k}" for k in shown)], rows)
+
+    def difference(self, ours: str, theirs: str, k: int) -> str:
+        """Of the means at one k, in points, with a 95 % interval of the paired differences."""
+        n = min(len(self.scores[ours]), len(self.scores[theirs]))
+        both = self.scores[ours][:n] - self.scores[theirs][:n]
+        return _with_interval(_finite(both[:, list(self.ks).index(k)]), self.test_share)
+
+    def draw(self, axes: Any, title: str, ylabel: str, styles: Mapping[str, str]) -> None:
+        """Lines of the methods that have a style."""
+        for method, style in styles.items():
+            if method in self.scores:
+                line = self.mean(method)
+                axes.plot(self.ks, line, style, label=method, markersize=3, linewidth=1)
+        axes.set(title=title, xlabel="features", ylabel=ylabel)
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    return values[np.isfinite(values)]
+
+
+def _with_interval(values: np.ndarray, test_share: float) -> str:
+    return interval(values, test_share, 1) if values.size else "–"
+
+
+def curves(
+    cells: CellFile,
+    ks: Sequence[int],
+    test_share: float,
+    estimator: str,
+    methods: Iterable[str],
+    **settings: Any,
+) -> Curves:
+    """Those of the cells with these settings; blocks of splits in the order of ``block``."""
+    scores = {}
+    for method in methods:
+        found = cells.where(method=method, **settings)
+        blocks = [cell["scores"][estimator] for cell in sorted(found, key=lambda c: c["block"])]
+        if blocks:
+            scores[method] = np.array([row for block in blocks for row in block], dtype=float)
+    return Curves(ks, test_share, scores)

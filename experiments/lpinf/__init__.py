@@ -1,0 +1,1 @@
+"""Kong & Ding (2014), the l_{p,inf} operator: ``python -m experiments.lpinf``."""

@@ -1,0 +1,56 @@
+"""Algorithm 3 of Cai, Nie & Huang (2013) line by line, for comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+MU, RHO, STEPS = 0.01, 1.02, 1000  # of section 5.2; the head of Algorithm 3 has mu = .1
+
+
+def l20_alm(
+    X: np.ndarray, Y: np.ndarray, k: int, W: np.ndarray, mu: float = MU, rho: float = RHO
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """W, V and b after every step; X has samples as rows, ``W`` is the start.
+
+    The paper does not say where V and E start: V is the k largest rows of W, E the residual there.
+    The inverse is the n × n one of Woodbury's formula, formed once, as section 4.4 advises.
+    """
+    n = len(X)
+    inverse = np.linalg.inv(np.eye(n) + X @ X.T)
+    V = largest_rows(W, k)
+    E = X @ W - Y
+    row_multiplier, residual_multiplier = np.zeros_like(W), np.zeros_like(Y)
+    while True:
+        T = Y + E - residual_multiplier / mu
+        b = (T - X @ W).mean(axis=0)  # (12)
+        right = V - row_multiplier / mu + X.T @ (T - b)
+        W = right - X.T @ (inverse @ (X @ right))  # (14)
+        V = largest_rows(W + row_multiplier / mu, k)  # Algorithm 2
+        XWb = X @ W + b
+        E = shrunk_rows(XWb - Y + residual_multiplier / mu, 1 / mu)  # (17), (20)
+        row_multiplier = row_multiplier + mu * (W - V)
+        residual_multiplier = residual_multiplier + mu * (XWb - Y - E)
+        mu *= rho
+        yield W, V, b
+
+
+def largest_rows(W: np.ndarray, k: int) -> np.ndarray:
+    """Algorithm 2: the k rows with the largest sums of absolute values."""
+    order = np.argsort(-np.abs(W).sum(axis=1), kind="stable")[:k]
+    V = np.zeros_like(W)
+    V[order] = W[order]
+    return V
+
+
+def shrunk_rows(G: np.ndarray, by: float) -> np.ndarray:
+    """(20)"""
+    norms = np.linalg.norm(G, axis=1, keepdims=True)
+    return np.where(norms > by, 1 - by / np.maximum(norms, by), 0.0) * G
+
+
+def objective(X: np.ndarray, Y: np.ndarray, V: np.ndarray, b: np.ndarray) -> float:
+    """(7)"""
+    rows = np.flatnonzero(V.any(axis=1))
+    return float(np.linalg.norm(Y - X[:, rows] @ V[rows] - b, axis=1).sum())
