@@ -179,7 +179,7 @@ def _accuracies(cells, folder, part, names, estimators, ylabel) -> list[str]:
     def draw(axes: Any) -> None:
         for axis, (title, panel) in zip(axes.ravel(), panels.items(), strict=False):
             panel.draw(axis, title, ylabel, STYLES)
-        axes[0, 0].legend(fontsize=7)
+        axes[0, -1].legend(fontsize=7, loc="lower right")
 
     rows = len(estimators)
     columns = -(-len(panels) // rows)
