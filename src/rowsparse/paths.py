@@ -23,6 +23,7 @@ from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k, truncated
 from .solvers.penalised.not_above import not_above_nothing
 from .solvers.penalised.starts import lower, search
+from .solvers.top_k.search import swapped
 
 __all__ = ["power_path", "selection_path"]  # noqa: F822 (by __getattr__)
 
@@ -274,7 +275,25 @@ class _Walk:
                 break
         if found.status in ENDED:
             self.ended = found.status
+        elif found.rows.size == k and self.tries_swaps:
+            found = self._or_from_swaps(self.problem.with_alpha(alpha), found, k)
         return alpha, found
+
+    @property
+    def tries_swaps(self) -> bool:
+        """Whether all starts are wanted, and scoring swaps exactly is cheap."""
+        return isinstance(self.init, str) and self.init == "best" and self.problem.loss.quadratic
+
+    def _or_from_swaps(self, problem: PenalisedProblem, found: Solution, k: int) -> Solution:
+        """The solution, or what the k rows lead to that no swap improves without the penalty, if
+        that is lower. Of 15 cases (USPS, LUNG, ml_scene, Prostate_GE, sc_pbmc68k_reduced at k = 5,
+        10, 20, means of three samples) it was in 12, by .1 to 2.6 %, for a tenth to a half of the
+        time of the walk."""
+        W, intercept = problem.split(swapped(problem, k, self.deadline.passed))
+        start = replace(found, W=W, intercept=intercept, start="swaps")
+        other = exactly_k(problem, self.deadline.limited(self.solver), start, k)
+        lower = other.objective < found.objective * (1 - 1e-9)
+        return other if lower and other.rows.size == k else found
 
     def hand_on_an_interrupt(self) -> None:
         """Ctrl-C on a walk that only leads another ends that one too."""

@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 
-from rowsparse import L2pSelector, LpInfSelector
+from rowsparse import L2pSelector, LpInfSelector, TopKSelector
 
 
 def wide(seed=0, n=40, d=120):
@@ -129,3 +129,36 @@ def test_the_reported_crash_of_proximal_gradient():
     W[:10] = rng.normal(size=(10, 3))
     selector = LpInfSelector(n_features_to_select=5).fit(X, X @ W + rng.normal(size=(120, 3)))
     assert selector.support_.sum() == 5
+
+
+@pytest.mark.parametrize("kind", [L2pSelector, LpInfSelector])
+@pytest.mark.parametrize("k", [3, 6])
+def test_never_above_the_rows_that_no_swap_improves(kind, k):
+    """Without a penalty the best k rows by single swaps are TopKSelector's: the penalised problem
+    on these rows alone is one of those that "best" tries."""
+    for seed in range(4):
+        X, Y = wide(seed)
+        selector = kind(k, ridge=0.2).fit(X, Y)
+        support = TopKSelector(k, ridge=0.2, n_init=0).fit(X, Y).support_
+        weights = np.where(support, 1.0, np.inf)
+        there = kind(alpha=selector.alpha_, ridge=0.2, feature_weights=weights).fit(X, Y)
+        assert selector.solution_.objective <= there.solution_.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", [L2pSelector, LpInfSelector])
+def test_swaps_find_what_the_walk_misses(kind):
+    X, y = load_breast_cancer(return_X_y=True)
+    best = kind(5).fit(X, y)
+    walked = kind(5, init="zero").fit(X, y)
+    assert walked.alpha_ == best.alpha_
+    assert best.solution_.start == "swaps"
+    assert best.solution_.objective < walked.solution_.objective * 0.99
+
+
+def test_always_in_features_count_among_the_rows_that_are_swapped():
+    X, Y = wide(1)
+    weights = np.ones(X.shape[1])
+    weights[[3, 77]] = 0.0
+    selector = L2pSelector(5, ridge=0.2, feature_weights=weights).fit(X, Y)
+    assert selector.support_.sum() == 5
+    assert selector.support_[[3, 77]].all()

@@ -204,8 +204,8 @@ class L2pSelector(RowSelector):
         solved under the constraint of at most so many rows; support and coefficients are this W's.
     alpha : float >= 0, optional
         Strength of the penalty. None with ``n_features_to_select=k``: alpha is lowered until at
-        least k rows are nonzero; given, fewer may be, which a warning says, and the best of the
-        rest fill the support. None alone: a tenth of the smallest alpha that selects nothing.
+        least k rows are nonzero; given, fewer may be, which a warning says, and the best others
+        fill the support. None alone: a tenth of the smallest alpha that selects nothing.
     p : float in [0, 1]
         Order of the penalty; smaller is sparser and less biased, below 1 it is not convex.
     ridge : float >= 0 or "auto"
@@ -221,8 +221,8 @@ class L2pSelector(RowSelector):
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     init : {"best", "zero", "irls", "convex"} or array of shape (n_features, n_outputs)
-        Where to start when the problem is not convex; "best" tries all and keeps the lowest. On
-        the way down to k features every fit starts from the one before, the first from an array.
+        Where to start if the problem is not convex; "best" tries all and keeps the lowest. Down
+        to k features each fit starts from the last; "best" tries the k no swap improves (r = 2).
     solver : "auto" or an object from ``rowsparse.solvers``
         ``BlockDescent`` (which "auto" is), ``IRLS`` or ``ProximalGradient``, each with ``tol``,
         ``max_iter``, ``time_limit`` and ``callback``.

@@ -164,6 +164,15 @@ class SquaredSearch(SupportSearch):
         return max(4, int(0.5 * 5 * n * d / (one * rounds * len(RIDGES))))
 
 
+def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -> np.ndarray:
+    """W on the k features (those always in counted) that no swap improves under squared loss and
+    the ridge, whatever the penalty."""
+    n_always = np.count_nonzero(problem.penalty.free(problem.n_rows)[: problem.may_enter.size])
+    constrained = problem.with_limit(max(k - int(n_always), 0))
+    search = SquaredSearch(constrained, constrained.limit, out_of_time)
+    return constrained.refitted(search.descend(search.forward())[0])
+
+
 def unexplained(problem: PenalisedProblem) -> float:
     """The share of Y's squares that forward selection leaves, of those that free rows leave; one
     where they leave none."""
