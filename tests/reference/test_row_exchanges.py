@@ -63,3 +63,23 @@ def test_small_alphas_end_where_the_exchanges_lead():
     selector = L2pSelector(alpha=1e-3, task="regression").fit(*duplicated_columns())
     assert selector.solution_.converged
     assert selector.solution_.objective < 0.0101  # 0.01035 when trials went to equal values
+
+
+def test_rows_of_what_zero_leads_to_are_exchanged_only_where_it_is_the_lowest(monkeypatch):
+    exchanged = []
+    exchange_rows = starts.exchange_rows
+
+    def counted(problem, W, out_of_time):
+        exchanged.append(problem.objective(W))
+        return exchange_rows(problem, W, out_of_time)
+
+    monkeypatch.setattr(starts, "exchange_rows", counted)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 60))
+    Y = X[:, :5] @ rng.standard_normal((5, 2)) + rng.standard_normal((40, 2))
+    problem, solver = L2pSelector(alpha=0.05).problem_and_solver(X, Y)
+    best = solve(problem, solver)
+    zero = solve(problem, solver, "zero").objective
+    assert best.objective < zero
+    assert best.starts["zero"] == pytest.approx(zero, rel=1e-3)  # not lowered by exchanges
+    assert len(exchanged) == 2

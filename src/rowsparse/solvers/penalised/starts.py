@@ -1,8 +1,7 @@
 """Which solver for which problem, where to start it, the best of several starts, and beyond.
 
-For a penalty that is not convex (or r < 1) the start decides which local minimum is found, and no
-start wins everywhere. Every start ends with descent on the problem itself, so all results carry
-the same certificate.
+For a penalty that is not convex (or r < 1) the start decides which local minimum is found; none
+wins everywhere. Every start ends with descent on the problem itself: one certificate for all.
 
 A minimum reached by descent is optimal in every single row, yet a better one is often only an
 exchange away. Each trial forbids one row, descends, allows it again and descends once more; all
@@ -32,12 +31,11 @@ from .proximal_gradient import ProximalGradient
 from .working_set import WorkingSet
 
 ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
-# Starts that solve systems of the smaller of samples and features: beyond this size, minutes and
-# gigabytes each.
+# Starts that solve systems; with more samples and features than this, minutes and gigabytes each.
 OF_A_SYSTEM = ("irls", "ridge")
 LARGEST_SYSTEM = 10_000
-# Rounds that trials may leave unsettled from one exchange to the next. Ordinary descents leave one
-# or none (two per trial, sixty trials), those on 20 x 15 columns equal up to 1e-2 four to seven.
+# Rounds that trials may leave unsettled between exchanges: ordinary descents leave one or none in
+# sixty trials of two, those on 20 x 15 columns equal up to 1e-2 four to seven.
 PATIENCE = 200
 IMPROVES = 1e-6  # decrease that counts, of the objective
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
@@ -164,13 +162,15 @@ def _best_of(
     reached: dict[str, float] = {}  # objective from each start before rows were exchanged
     status = None
     try:
-        for name in names:
+        # zero last: after exchanges alone the lowest in 2 of 69 cases, for a third of the time
+        for name in sorted(names, key="zero".__eq__):
             W0 = _starting_point(problem, solver, name, deadline)
             if exchange:
                 rough = run(deadline.limited(_roughly(solver)), problem, W0, nested=True)
                 same = [n for n, value in reached.items() if np.isclose(value, rough.objective)]
-                if same:  # this minimum has been found and left before
-                    starts[name] = starts[same[0]]
+                value = starts[same[0]] if same else rough.objective
+                if same or (name == "zero" and value > min(starts.values(), default=np.inf)):
+                    starts[name] = value  # found and left before, or not worth exchanges
                     continue
                 reached[name] = rough.objective
                 W0 = problem.joined(rough.W, rough.intercept)
@@ -184,9 +184,9 @@ def _best_of(
         if not found:
             found.append(reach(replace(solver, max_iter=0), problem, start="zero"))
     best = min(found, key=_objective)
-    solution = replace(best.solution, seconds=deadline.elapsed(), starts=starts)
-    if status is not None:
-        solution = replace(solution, status=status)
+    status = best.solution.status if status is None else status
+    seconds = deadline.elapsed()
+    solution = replace(best.solution, seconds=seconds, starts=starts, status=status)
     return replace(best, solution=solution)
 
 
