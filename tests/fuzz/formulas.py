@@ -165,7 +165,8 @@ def claim_of(recipe: dict[str, Any], fit: Any, table: Table) -> Claim | None:
         kind = "l2p" if name == "L2pSelector" else "lpinf"
         own = {"r": params.get("r", 2.0), "p": params["p"]}
         own |= {"alpha": fit.alpha_, "ridge": fit.ridge_}
-        return Claim(table, kind, own, k if params.get("alpha") is None else None)
+        # also where alpha is given: it is solved "under the constraint of at most so many rows"
+        return Claim(table, kind, own, k)
     if name in ("ZeroNormSVC", "ProbitSelector"):
         kind = "hinge" if name == "ZeroNormSVC" else "probit"
         joint = params.get("multi_class", "joint") == "joint"

@@ -63,17 +63,21 @@ def _products(problem: PenalisedProblem) -> np.ndarray:
     s = problem.loss.weights(n)
     SY = s[:, None] * problem.Y
     A = np.empty((d + problem.Y.shape[1],) * 2)
-    A[:d, :d] = _gram(problem.design, s)
-    A[:d, d:] = problem.design.rmatmul(SY)
+    blocks = _blocks(n, d)
+    A[:d, :d] = _gram(problem.design, s, blocks)
+    # by columns, which are float64: a product in float32 would be wrong in the seventh digit
+    A[:d, d:] = np.vstack([problem.design.rmatmul_of(block, SY) for block in blocks])
     A[d:, :d] = A[:d, d:].T
     A[d:, d:] = problem.Y.T @ SY
     return A
 
 
-def _gram(design: Design, s: np.ndarray) -> np.ndarray:
-    n, d = design.shape
+def _blocks(n: int, d: int) -> list[np.ndarray]:
     size = max(1, BLOCK_BYTES // (8 * n))
-    blocks = [np.arange(start, min(start + size, d)) for start in range(0, d, size)]
+    return [np.arange(start, min(start + size, d)) for start in range(0, d, size)]
+
+
+def _gram(design: Design, s: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
     return np.block([[design.gram(left, right, s) for right in blocks] for left in blocks])
 
 

@@ -35,6 +35,10 @@ from .working_set import WorkingSet
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
 IDLE = 1e-10  # of the objective: a step that gains less has done nothing but take its time
+# Rounds after which a violation that is the same to within this part ends a descent: on 6 x 19
+# columns equal up to 1e-7 (r = 1.2) it stays for all 200, and a fit took 14 s.
+FRUITLESS = 10
+UNCHANGED = 0.01
 HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
 STUCK = 10  # rounds: most descents need fewer
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
@@ -249,9 +253,13 @@ def descend(
     the point is nearly right and only digits are missing. The model holds the rows.
     """
     everything = np.arange(len(model.W))
-    reached = np.inf
+    reached = marked = np.inf
     with one_blas_thread():
         for i in range(ROUNDS):
+            if i % FRUITLESS == 0:
+                if abs(reached - marked) <= UNCHANGED * reached < np.inf:
+                    return  # rounding is in the way
+                marked = reached
             before = reached
             model.stuck = i >= STUCK
             first = model.sweep(penalty, everything, SWEEPS, tol / 10)
