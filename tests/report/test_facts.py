@@ -202,3 +202,13 @@ def test_code_for_categories_starts_from_the_file(tmp_path):
     known = {"X_train": frame[["town", "a"]], "y_train": frame["y"]}
     exec(facts["code"], known)
     assert known["model"].score(known["X_train"], frame["y"]) == 1
+
+
+def test_the_target_is_read_where_no_selector_was_passed(comparison):
+    labels = np.array(["ill", "well", "well"] * 20)
+    table = np.random.default_rng(0).standard_normal((60, 13))
+    data = facts_of(comparison, (table, labels))["data"]
+    assert data["target"] == "2 classes"
+    assert data["classes"] == [["ill", 20], ["well", 40]]
+    data = facts_of(comparison, (table, table[:, 0]))["data"]
+    assert data["target"] == "numbers, 1 output"

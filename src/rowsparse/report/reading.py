@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,8 +20,9 @@ from ..model_selection import (
 )
 from ..results import Path, Solution
 from ..selectors.base import FeatureSelector
+from ..targets import as_target
 from . import reuse
-from .facts import CurveFacts, Facts, PathFacts, StabilityFacts
+from .facts import CurveFacts, DataFacts, Facts, PathFacts, StabilityFacts
 from .proof import proof_of, verdict
 from .selection import Selection, path_facts
 from .sure import (
@@ -173,12 +175,6 @@ class Parts:
         self._read_comparison()
         chosen = self.selection
         drawn = self._path_facts()
-        data = None
-        if self.table is not None:
-            fitted = {} if chosen is None else vars(chosen.selector)
-            kind = "" if chosen is None else chosen.kind
-            outputs = () if chosen is None else chosen.outputs
-            data = data_facts(self.table, kind, fitted.get("classes_"), outputs)
         return Facts(
             title=visible(title or self._title()),
             answer=" ".join(filter(None, self._answers(drawn))),
@@ -192,7 +188,7 @@ class Parts:
             curves=tuple(self.curves),
             stability=self.stability,
             proof=() if self.solution is None else proof_of(self.solution),
-            data=data,
+            data=self._data_facts(),
             settings=tuple(self.settings),
             versions=reuse.versions(),
             seed=self.seed,
@@ -200,6 +196,22 @@ class Parts:
             code="" if chosen is None else self._code(chosen),
             notes=tuple(visible(note) for note in self.notes),
         )
+
+    def _data_facts(self) -> DataFacts | None:
+        """The data as the selector read it, or as one would."""
+        if self.table is None:
+            return None
+        if self.selection is not None:
+            chosen = self.selection
+            classes = vars(chosen.selector).get("classes_")
+            return data_facts(self.table, chosen.kind, classes, chosen.outputs)
+        if self.table.y is None:
+            return data_facts(self.table, "", None, ())
+        with warnings.catch_warnings():  # what y is taken for is said on the page
+            warnings.simplefilter("ignore")
+            target = as_target(self.table.y, "auto")
+        names = self.table.target_names or target.output_names
+        return data_facts(self.table, target.kind, target.classes, names)
 
     def _title(self) -> str:
         subject = "" if self.table is None else self.table.name
@@ -229,8 +241,10 @@ class Parts:
     def _key_figures(self) -> list[tuple[str, str]]:
         figures = []
         if self.selection is not None:
-            k = f"{self.selection.n_chosen:,}"
-            figures.append((k, f"selected of {count(self.selection.n_features, 'column')}"))
+            k, columns = self.selection.n_chosen, self.selection.order.size
+            of = count(self.selection.n_features, "column")
+            several = f"features, in {columns:,} of {of}"
+            figures.append((f"{k:,}", several if k < columns else f"selected of {of}"))
         if self.table is not None:
             figures.append((f"{self.table.shape[0]:,}", "samples"))
         figures.extend(self.figures)
