@@ -17,8 +17,10 @@ from .accuracy import (
     LAMBDAS,
     N_FOLDS,
     N_SPLITS,
+    STOP,
     TRAIN_SHARE,
     TUNING_COST,
+    TUNING_STOP,
     K,
 )  # fmt: skip
 from .published import ACCURACY, DATA, METHODS
@@ -37,10 +39,11 @@ TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features,
 6:4, scaling, selection and tuning inside the training part. Less than the paper's protocol:
 
 - {N_SPLITS} splits instead of 10, or as many as the column says;
-- lambda in {listed(LAMBDAS)} instead of .001 … 100, C in {listed(COSTS)} instead of .001 … 100;
+- lambda in {listed(LAMBDAS)}, C in {listed(COSTS)} instead of .001 … 100 for both;
 - lambda, r and C tuned by {N_FOLDS} folds of the training part on SEMEION and ORL; on the others on
   one inner split of it, at most {INNER_TRAIN} samples to fit and {INNER_TEST} to score, lambda in
-  proportion to the samples; lambda and r with C = {TUNING_COST:g};
+  proportion to the samples; lambda and r with C = {TUNING_COST:g} and a relative change of J below
+  {TUNING_STOP[0]:g} or {TUNING_STOP[1]} steps, then {STOP[0]:g} or {STOP[1]};
 - all tuned at the top {K}, also for Figure 3.
 
 "Ours" solves the paper's problem of that row (its r, p and loss, no intercept, no ridge) with
