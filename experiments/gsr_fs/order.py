@@ -19,9 +19,10 @@ CASES = {  # (r, p): a lambda at which some rows of W vanish and others stay
     (0.5, 0.5): 2.0,
     (0.5, 0.25): 2.0,
 }
-STEPS = 1500  # the last of them stands for the limit
+STEPS = 1000  # the last of them stands for the limit
 NOISE = 1e-10  # relative errors below are rounding
-SHOWN = 80  # of the curve that is saved
+ABOVE = 10.0  # times what is left in the second half, where the last step is no limit any more
+SHOWN = 90  # points of the curve that is saved
 
 
 def plan(options: Options) -> Iterator[Task]:
@@ -45,13 +46,16 @@ def measure(r: float, p: float, lam: float, steps: int) -> dict[str, Any]:
     vanish = norms < 1e-8 * norms.max()
     distances = np.array([np.linalg.norm(W - limit) for W in points[:-1]]) / size
     vanishing = np.array([np.linalg.norm(W[vanish]) for W in points[:-1]]) / size
+    shown = np.unique(np.geomspace(1, steps // 2, SHOWN).astype(int)) - 1
     return {
         "nonzero rows": int(np.count_nonzero(~vanish)),
         "order": order_of(distances),
         "ratio": ratio_of(distances),
         "order, vanishing rows": order_of(vanishing) if vanish.any() else None,
-        "distances": [float(f"{e:.3g}") for e in distances[:SHOWN]],
-        "vanishing": [float(f"{e:.3g}") for e in vanishing[:SHOWN]],
+        "at": [int(k) + 1 for k in shown],
+        "distances": [float(f"{e:.3g}") for e in distances[shown]],
+        "vanishing": [float(f"{e:.3g}") for e in vanishing[shown]],
+        "least distance": float(f"{np.median(distances[steps // 2 :]):.2g}"),
         "steps to 1e-6": int(np.argmax(distances < 1e-6)) + 1 if distances.min() < 1e-6 else None,
     }
 
@@ -79,6 +83,8 @@ def ratio_of(errors: np.ndarray) -> float | None:
 
 
 def _above_noise(errors: np.ndarray) -> np.ndarray:
-    """The errors before the first that is rounding."""
-    small = np.flatnonzero(errors <= NOISE)
+    """The errors before the first that is rounding, or not far above the distance between the
+    last steps: there the order would be that of two errors of the limit."""
+    floor = max(NOISE, ABOVE * float(np.median(errors[errors.size // 2 :])))
+    small = np.flatnonzero(errors <= floor)
     return errors[: small[0]] if small.size else errors

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..frame import CellFile, figure, markdown_table, paragraphs
-from .order import CASES, DATA, NOISE, STEPS
+from .order import ABOVE, CASES, DATA, NOISE, STEPS
 
-TEXT = f"""The theorem says: order at least min(2 - r, 2 - p), that is |W_k+1 - W*| <= const |W_k
-- W*|^q. Measured on {DATA} (scaled, all samples, ±1 one-hot) from the iterates of the printed
-algorithm, W* being step {STEPS}: q is the median of log(e_k+2 / e_k+1) / log(e_k+1 / e_k) over
-the last ten steps whose error is above {NOISE:g} of |W*|; 1 is linear convergence, and then the
-ratio says which part of the error a step leaves. "Vanishing rows" are those that are zero in the
-limit, for which alone the row weights grow without bound: their fall is where a higher order can
-come from (the theorem's lemma bounds their norm by a power 2 - p of the one before). At r = 2 the
-theorem claims nothing."""
+TEXT = f"""The theorem says: order at least min(2 - r, 2 - p), that is |W_k+1 - W*| <= const |W_k -
+W*|^q. Measured on {DATA} (scaled, all samples, ±1 one-hot) from the iterates of the printed
+algorithm, W* being step {STEPS}: q is the median of log(e_k+2 / e_k+1) / log(e_k+1 / e_k) over the
+last ten steps whose error is above {NOISE:g} of |W*| and above {ABOVE:g} times what is left in the
+second half; 1 is linear convergence, and then "error left" is the part of it that a step leaves.
+"Vanishing rows" are those that are zero in the limit, for which alone the row weights grow without
+bound: their fall is where a higher order can come from (the theorem's lemma bounds their norm by a
+power 2 - p of the one before). At r = 2 the theorem claims nothing."""
 
 
 def section(cells: CellFile, folder: Path) -> str:
@@ -27,7 +27,7 @@ def section(cells: CellFile, folder: Path) -> str:
     rows = [row(cell) for cell in cases(cells)]
     head = (
         "r", "p", "lambda", "claimed order", "order", "order, vanishing rows",
-        "error left by a step", "steps to 1e-6", "nonzero rows",
+        "error left by a step", "steps to 1e-6", "left in the second half", "nonzero rows",
     )  # fmt: skip
     return paragraphs(
         "## Theorem 3: the order of convergence",
@@ -51,7 +51,14 @@ def row(cell: dict[str, Any]) -> tuple[Any, ...]:
     orders = [text(cell["order"]), text(cell["order, vanishing rows"]), text(cell["ratio"], 3)]
     steps = cell["steps to 1e-6"]
     first = (f"{cell[name]:g}" for name in ("r", "p", "lam"))
-    return (*first, f"{claimed(cell):g}", *orders, steps or "–", cell["nonzero rows"])
+    return (
+        *first,
+        f"{claimed(cell):g}",
+        *orders,
+        steps or "–",
+        cell["least distance"],
+        cell["nonzero rows"],
+    )
 
 
 def text(value: float | None, digits: int = 2) -> str:
@@ -64,7 +71,7 @@ def draw(cells: CellFile, axes: Any) -> None:
         for cell in cases(cells):
             values = np.maximum(np.array(cell[name]), 1e-14)
             label = f"r = {cell['r']:g}, p = {cell['p']:g}"
-            axis.semilogy(np.arange(1, len(values) + 1), values, lw=1, label=label)
+            axis.semilogy(cell["at"], values, lw=1, label=label)
         axis.set_title(title, fontsize=9)
         axis.set_xlabel("step", fontsize=8)
         axis.tick_params(labelsize=7)
