@@ -20,7 +20,6 @@ from .accuracy import (
     STOP,
     TRAIN_SHARE,
     TUNING_COST,
-    TUNING_STOP,
     K,
 )  # fmt: skip
 from .published import ACCURACY, DATA, METHODS
@@ -42,8 +41,9 @@ TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features,
 - lambda in {listed(LAMBDAS)}, C in {listed(COSTS)} instead of .001 … 100 for both;
 - lambda, r and C tuned by {N_FOLDS} folds of the training part on SEMEION and ORL; on the others on
   one inner split of it, at most {INNER_TRAIN} samples to fit and {INNER_TEST} to score, lambda in
-  proportion to the samples; lambda and r with C = {TUNING_COST:g} and a relative change of J below
-  {TUNING_STOP[0]:g} or {TUNING_STOP[1]} steps, then {STOP[0]:g} or {STOP[1]};
+  proportion to the samples; lambda and r with C = {TUNING_COST:g}; where W vanishes is no
+  candidate;
+- a relative change of J below {STOP["tol"]:g} or {STOP["max_iter"]} steps ends a fit;
 - all tuned at the top {K}, also for Figure 3.
 
 "Ours" solves the paper's problem of that row (its r, p and loss, no intercept, no ridge) with
