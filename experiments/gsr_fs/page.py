@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..frame import CellFile, paragraphs, provenance
+from ..frame.claims import claims_table
 from . import accuracy_page, order_page, synthetic_page, times_page
+from .claims import claims
 
 INTRODUCTION = """# Peng & Fan (2017), GSR-FS: accuracy, time and order of convergence
 
@@ -21,6 +23,8 @@ def page(cells: CellFile, folder: Path) -> str:
     return paragraphs(
         INTRODUCTION,
         provenance(cells),
+        "## What the paper claims, and what was seen",
+        claims_table(claims(cells)),
         accuracy_page.section(cells, folder),
         synthetic_page.section(cells, folder),
         times_page.section(cells),
