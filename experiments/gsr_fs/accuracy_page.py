@@ -35,11 +35,12 @@ def listed(values: tuple[float, ...]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
+GRIDS = "; ".join(f"{listed(grid)} at r = {r:g}" for r, grid in LAMBDAS.items())
 TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features, random splits
 6:4, scaling, selection and tuning inside the training part. Less than the paper's protocol:
 
 - {N_SPLITS} splits instead of 10, or as many as the column says;
-- lambda in {listed(LAMBDAS)}, C in {listed(COSTS)} instead of .001 … 100 for both;
+- lambda in {GRIDS}, C in {listed(COSTS)} instead of .001 … 100 for both;
 - lambda, r and C tuned by {N_FOLDS} folds of the training part on SEMEION and ORL; on the others on
   one inner split of it, at most {INNER_TRAIN} samples to fit and {INNER_TEST} to score, lambda in
   proportion to the samples; lambda and r with C = {TUNING_COST:g}; where W vanishes is no
