@@ -49,9 +49,9 @@ def _names(options: Options) -> tuple[str, ...]:
     return COST_ORDER[:1] if options.quick else COST_ORDER
 
 
-def per_data_set() -> int:
-    """How many tasks of the plan are one split of one data set."""
-    return len(KINDS)
+def per_split(options: Options) -> int:
+    """How many tasks of the plan are one split of all data sets."""
+    return len(_names(options)) * len(KINDS)
 
 
 COST_ORDER = ("SEMEION", "ORL_32x32", "ISOLET", "MNIST_4v9", "PIE", "AR")  # the cheapest first

@@ -49,8 +49,9 @@ TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features,
 - all tuned at the top {K}, also for Figure 3.
 
 "Ours" solves the paper's problem of that row (its r, p and loss, no intercept, no ridge) with
-`L2pSelector.gsr` by reweighting and ranks by the rows of W, as the paper does; ReliefF and mRMR
-are those of `rowsparse.filters`. "Default" is `L2pSelector({K})` as it comes (r = 2, p = .5,
+`L2pSelector.gsr` by reweighting and ranks by the rows of W, as the paper does (GSR-FS at r = 2 is
+the problem of MTFS for p = 1 and of RK1U for p = .5: equal rows are equal choices); ReliefF and
+mRMR are those of `rowsparse.filters`. "Default" is `L2pSelector({K})` as it comes (r = 2, p = .5,
 ridge, exactly k features), nothing tuned but the SVM's C. Brackets: 95 % intervals over splits,
 corrected for overlapping training parts."""
 

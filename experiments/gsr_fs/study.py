@@ -9,19 +9,16 @@ from ..frame import Options, Study, Task
 from . import accuracy, order, synthetic, times
 from .claims import claims
 from .page import page
-from .published import TIMED
 
 
 def plan(options: Options) -> Iterator[Task]:
     """First what fills every table and figure once, then the folds and splits that are left."""
     folds = synthetic.plan(options)
     splits = accuracy.plan(options)
-    clocks = times.plan(options)
     yield from islice(folds, synthetic.PER_FOLD)
     yield from order.plan(options)
-    for sets in (3, 3):  # the three cheapest data sets, then the others
-        yield from islice(splits, sets * accuracy.per_data_set())
-        yield from islice(clocks, sets * len(TIMED))
+    yield from islice(splits, accuracy.per_split(options))
+    yield from times.plan(options)
     yield from folds
     yield from splits
 

@@ -52,12 +52,12 @@ def row(cells: CellFile, name: str, method: str) -> tuple[Any, ...] | None:
     first = (DATA[name][0], method, f"{theirs:.1f}")
     factor = ratio(theirs / ours)
     if method in FILTERS:
-        return (*first, "–", f"{ours:.2f}", factor, "–", "–", "–")
+        return (*first, "–", ratio(ours), factor, "–", "–", "–")
     seconds = printed_seconds(cell)
     lower = 100 * (1 - cell["J default solver"] / cell["J printed"])
-    last = (f"{cell['default solver']:.2f}", f"{lower:.1f} %")
-    text = bound(cell) + f"{seconds:.1f}"
-    return (*first, text, f"{ours:.2f}", factor, bound(cell) + ratio(seconds / ours), *last)
+    last = (ratio(cell["default solver"]), f"{lower:.1f} %")
+    text = bound(cell) + ratio(seconds)
+    return (*first, text, ratio(ours), factor, bound(cell) + ratio(seconds / ours), *last)
 
 
 def bound(cell: dict[str, Any]) -> str:
@@ -67,4 +67,5 @@ def bound(cell: dict[str, Any]) -> str:
 
 
 def ratio(value: float) -> str:
+    """Two digits; whole numbers from ten."""
     return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
