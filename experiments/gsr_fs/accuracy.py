@@ -28,8 +28,8 @@ LAMBDAS = {  # for each power r of the loss, of the paper's .001 … 100
 }
 COSTS = (1e-3, 1e-2, 1e-1, 1.0)  # the paper's without 10 and 100: 5 and 31 s a fit on MNIST
 N_SPLITS = 3  # the paper: 10; a split of all six data sets takes some six CPU minutes
-N_FOLDS = 3  # that tune, where the training part has at most so many samples:
-INNER_TRAIN, INNER_TEST = 1000, 1000  # else one inner split of at most these sizes
+N_FOLDS, SMALL = 3, 1000  # folds that tune, where the training part has at most so many samples;
+INNER_TRAIN, INNER_TEST = 4000, 2000  # else one inner split 2:1 of at most these sizes
 STOP = {"tol": 1e-4, "max_iter": 50}  # relative change of J, steps
 VANISHED = 1e-4  # a largest weight below: rows of W that stay have .01 to 1
 TUNING_COST = 0.1  # of the SVM while lambda and r are tuned
@@ -73,7 +73,7 @@ def _scaled(name: str, split: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 
 def _inner(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Samples of the training part that fit and that score while something is tuned."""
-    if len(y) <= INNER_TRAIN:
+    if len(y) <= SMALL:
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=1)
         return list(folds.split(np.zeros((len(y), 1)), y))
     splits = random_splits(len(y), 1, 2 / 3, seed=1)
