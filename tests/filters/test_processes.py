@@ -10,8 +10,8 @@ SCORES = """
 import json
 import numpy as np
 from rowsparse import filters
-from rowsparse.numerics import differences, tables
-differences.COMPILED_FROM = tables.COMPILED_FROM = tables.CUTS_COMPILED_FROM = 0
+from rowsparse.numerics import compiling, tables
+compiling.WORTH_LOADING = tables.CUTS_COMPILED_FROM = 0
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((60, 12)), np.arange(60) % 3
 X[:, 4] += y

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from rowsparse import filters
 from rowsparse.filters import relief
-from rowsparse.numerics import differences
+from rowsparse.numerics import compiling
 
 
 def exclusive_or(seed, n=300, d=20, numbers=False):
@@ -38,7 +38,7 @@ def test_one_by_one_filters_cannot_see_them():
 def test_chunks_do_not_matter(monkeypatch, size):
     X, y = exclusive_or(1, n=60)
     whole = filters.relieff(X, y)
-    monkeypatch.setattr(relief, "BLOCK_BYTES", 8 * 60 * size)
+    monkeypatch.setattr(relief, "CACHE_BYTES", 8 * 60 * size)
     np.testing.assert_allclose(filters.relieff(X, y), whole, atol=1e-13)
 
 
@@ -55,7 +55,7 @@ def test_blocks_of_columns_do_not_matter(monkeypatch, width):
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_threads_do_not_change_a_bit(monkeypatch, n_jobs):
     X, y = exclusive_or(1, n=200)
-    monkeypatch.setattr(relief, "BLOCK_BYTES", 8 * 200 * 16)
+    monkeypatch.setattr(relief, "CACHE_BYTES", 8 * 200 * 16)
     np.testing.assert_array_equal(filters.relieff(X, y, n_jobs=n_jobs), filters.relieff(X, y))
 
 
@@ -64,7 +64,7 @@ def test_compiled_and_plain_agree(monkeypatch, numbers):
     X, y = exclusive_or(3, n=80, numbers=numbers)
     X[:, :5] = np.round(2 * X[:, :5])  # discrete, many ties
     plain = filters.relieff(X, y)
-    monkeypatch.setattr(differences, "COMPILED_FROM", 0)
+    monkeypatch.setattr(compiling, "WORTH_LOADING", 0)
     np.testing.assert_allclose(filters.relieff(X, y), plain, atol=1e-13)
 
 

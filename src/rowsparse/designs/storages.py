@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
 
 from ..numerics.cached import cached_property
 from ..numerics.compiling import numba_is_there
+from ..numerics.memory import BLOCK_BYTES, CACHE_BYTES
 from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
-from .base import OUTER_BLOCK_BYTES, Array, Centers, Design
+from .base import Array, Centers, Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign, LocalPasses
 
-CACHE_BYTES = 1 << 20  # of a temporary block: it shall stay in the cache of one core
 # Where ``numerics.passes`` beat BLAS. Below the first, loading numba costs more than many passes
 # save; the last two are where BLAS, which is made for many columns, has caught up.
 WORTH_OWN_PASS = 1_500_000  # entries of X, or of the named columns of X
@@ -67,13 +67,14 @@ class DenseDesign(Design):
 
     def matmul(self, W: Array) -> Array:
         used = np.flatnonzero(nonzero_rows(W))
-        if self.shape[0] * used.size >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
+        n_read = self.shape[0] * used.size
+        if n_read >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
             return combine_columns(self.X, used, W[used])
         if 4 * used.size >= self.shape[1] and self.dtype == np.float64:
             return _product(self.X, W)
         # predictions from float32 as well keep the digits of nearly equal columns
         out = np.zeros((self.shape[0], W.shape[1]))
-        size = max(1, OUTER_BLOCK_BYTES // (8 * self.shape[0]))
+        size = max(1, BLOCK_BYTES // (8 * self.shape[0]))
         for start in range(0, used.size, size):
             columns = used[start : start + size]
             out += self.take(columns) @ W[columns]
@@ -82,10 +83,12 @@ class DenseDesign(Design):
     def rmatmul(self, R: Array) -> Array:
         if self.dtype == np.float32:
             # float32 holds R only in units of its largest entries, here powers of two
-            units = np.ldexp(1.0, np.frexp(np.abs(R).max(axis=0, initial=0.0))[1] - 1)
+            exponents = np.frexp(np.abs(R).max(axis=0, initial=0.0))[1]
+            units = np.ldexp(1.0, exponents - 1)
             R = R / units
-            by_own = self.worth_own_pass(R.shape[1])
-            return units * (columns_times(self.X, R) if by_own else _product(self.X.T, R))
+            if self.worth_own_pass(R.shape[1]):
+                return units * columns_times(self.X, R)
+            return units * _product(self.X.T, R)
         if not self.worth_own_pass(R.shape[1]):
             return _product(self.X.T, R)
         if "_plain_squares" in self.__dict__:
@@ -119,15 +122,18 @@ class DenseDesign(Design):
         out = np.zeros(d)
         by_columns = self.X.flags.f_contiguous  # blocks of neighbours in memory, four times faster
 
+        def add_block(rows: slice, columns: slice) -> None:
+            block = np.subtract(self.X[rows, columns], middles[columns], dtype=float)
+            np.square(block, out=block)
+            out[columns] += weights[rows] @ block
+
         def add(part: slice) -> None:
-            first, last = (part.start, part.stop) if by_columns else (0, n)
-            size = max(1, CACHE_BYTES // (8 * (n if by_columns else part.stop - part.start)))
-            for start in range(first, last, size):
-                some = slice(start, min(start + size, last))
-                rows, columns = (slice(0, n), some) if by_columns else (some, part)
-                block = np.subtract(self.X[rows, columns], middles[columns], dtype=float)
-                np.square(block, out=block)
-                out[columns] += weights[rows] @ block
+            if by_columns:
+                for columns in _cached_pieces(part, n):
+                    add_block(slice(0, n), columns)
+            else:
+                for rows in _cached_pieces(slice(0, n), part.stop - part.start):
+                    add_block(rows, part)
 
         over_slices(add, d, flops=10.0 * self.X.size)
         return out
@@ -151,7 +157,7 @@ class DenseDesign(Design):
         return weights[0] * gram(self.X, rows, middles)
 
     def outer(self, weights: Array) -> Array:
-        if self.X.nbytes > OUTER_BLOCK_BYTES or 4 * np.count_nonzero(weights) < weights.size:
+        if self.X.nbytes > BLOCK_BYTES or 4 * np.count_nonzero(weights) < weights.size:
             return super().outer(weights)
         scaled = self.X * np.sqrt(weights)
         return scaled @ scaled.T
@@ -169,11 +175,19 @@ class DenseDesign(Design):
 
     def worth_own_gram(self, n_columns: int) -> bool:
         """On few columns, each of them long."""
-        long = self.shape[0] * n_columns >= WORTH_OWN_PASS
-        return long and n_columns <= MOST_GRAM_COLUMNS and self._is_large()
+        if n_columns > MOST_GRAM_COLUMNS or self.shape[0] * n_columns < WORTH_OWN_PASS:
+            return False
+        return self._is_large()
 
     def _is_large(self) -> bool:
         return self.X.flags.f_contiguous and self.X.size >= WORTH_OWN_PASS and numba_is_there()
+
+
+def _cached_pieces(whole: slice, width: int) -> Iterator[slice]:
+    """Pieces of so many numbers per item that a temporary copy of one stays in the cache."""
+    size = max(1, CACHE_BYTES // (8 * width))
+    for start in range(whole.start, whole.stop, size):
+        yield slice(start, min(start + size, whole.stop))
 
 
 def _product(A: Array, B: Array) -> Array:
@@ -237,12 +251,15 @@ class SparseDesign(Design):
         weighted = right.multiply(weights[:, None]).tocsc()
         G = (left.T @ weighted).toarray()
         if centers is not None:
-            m_left, m_right = centers[rows], centers[columns]
-            sums_left, sums_right = left.T @ weights, right.T @ weights
-            G -= np.outer(m_left, sums_right) + np.outer(sums_left, m_right)
-            G += np.outer(m_left, m_right) * weights.sum()
+            middles_left = centers[rows]
+            middles_right = centers[columns]
+            sums_left = left.T @ weights
+            sums_right = right.T @ weights
+            G -= np.outer(middles_left, sums_right) + np.outer(sums_left, middles_right)
+            G += np.outer(middles_left, middles_right) * weights.sum()
         return G
 
     def constant_columns(self) -> Array:
-        lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+        lowest = self.X.min(axis=0).toarray()
+        highest = self.X.max(axis=0).toarray()
         return (lowest == highest).ravel()

@@ -25,8 +25,12 @@ class Standardized(Design):
     def __init__(
         self, base: Design, means: Array, scales: Array, known: tuple[Array, Array] | None = None
     ):
-        self.base, self.means_, self.scales, self.known = base, means, scales, known
-        self.shape, self.dtype = base.shape, base.dtype
+        self.base = base
+        self.means_ = means
+        self.scales = scales
+        self.known = known
+        self.shape = base.shape
+        self.dtype = base.dtype
 
     def matmul(self, W: Array) -> Array:
         scaled = W / self.scales[:, None]
@@ -40,7 +44,9 @@ class Standardized(Design):
 
     def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         product = self.base.rmatmul_over(samples, R)
-        return None if product is None else self._standardized(product, _sums(samples, R))
+        if product is None:
+            return None
+        return self._standardized(product, _sums(samples, R))
 
     def _standardized(self, product: Array, sums: Array, columns: Array | slice = ALL) -> Array:
         """From the product of X with R, whose column sums these are, that of this design."""
@@ -56,8 +62,10 @@ class Standardized(Design):
     # X is centred below, not afterwards: sums of squares far from zero would cancel.
 
     def squares(self, weights: Array, centers: Centers = None) -> Array:
-        if centers is None and self.known is not None and np.array_equal(weights, self.known[0]):
-            return self.known[1] / self.scales**2
+        if centers is None and self.known is not None:
+            known_weights, squares = self.known
+            if np.array_equal(weights, known_weights):
+                return squares / self.scales**2
         # weights of tiny residuals times squares of large entries would leave the range of a float
         unit = 2.0 ** np.round(np.log2(weights.max(initial=0.0) or 1.0))
         squares = self.base.squares(weights / unit, self._base_centers(centers))
@@ -77,8 +85,10 @@ class Standardized(Design):
         if known is None:
             return None
         n_outputs = Y.shape[1]
+        # Y is left as it is
         centers = np.append(self.means_, np.zeros(n_outputs))
-        return known.transformed(centers, np.append(self.scales, np.ones(n_outputs)))
+        scales = np.append(self.scales, np.ones(n_outputs))
+        return known.transformed(centers, scales)
 
     def _base_centers(self, centers: Centers) -> Array:
         return self.means_ if centers is None else self.means_ + self.scales * centers
@@ -88,8 +98,10 @@ class Subset(Design):
     """Some columns of X."""
 
     def __init__(self, base: Design, columns: Array):
-        self.base, self.columns = base, np.asarray(columns)
-        self.shape, self.dtype = (base.shape[0], len(columns)), base.dtype
+        self.base = base
+        self.columns = np.asarray(columns)
+        self.shape = (base.shape[0], len(columns))
+        self.dtype = base.dtype
 
     def matmul(self, W: Array) -> Array:
         return self.base.matmul(self._whole(W))
@@ -144,15 +156,18 @@ class Restriction:
     @classmethod
     def of(cls, whole: Design, index: Array, few: int) -> Restriction:
         """The named columns, copied if they are at most ``few``."""
-        return cls(whole, index, few, whole.take(index) if index.size <= few else None)
+        block = whole.take(index) if index.size <= few else None
+        return cls(whole, index, few, block)
 
     def keep(self, mask: Array) -> Restriction:
         """Only the columns of the mask; a dense block shrinks with them."""
         if mask.all():
             return self
+        index = self.index[mask]
         if self.block is None:
-            return Restriction.of(self.whole, self.index[mask], self.few)
-        return Restriction(self.whole, self.index[mask], self.few, self.block.T[mask].T)
+            return Restriction.of(self.whole, index, self.few)
+        # columns in one piece each: of Fortran order, as ``take`` makes them
+        return Restriction(self.whole, index, self.few, self.block.T[mask].T)
 
     @cached_property
     def X(self) -> Design:
@@ -168,8 +183,10 @@ class WithConstant(Design):
     """X with a last column of ones: its row of W is the intercept."""
 
     def __init__(self, base: Design):
+        n, d = base.shape
         self.base = base
-        self.shape, self.dtype = (base.shape[0], base.shape[1] + 1), base.dtype
+        self.shape = (n, d + 1)
+        self.dtype = base.dtype
 
     def matmul(self, W: Array) -> Array:
         return self.base.matmul(W[:-1]) + W[-1]
@@ -186,7 +203,9 @@ class WithConstant(Design):
 
     def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         product = self.base.rmatmul_over(samples, R)
-        return None if product is None else np.vstack([product, _sums(samples, R)])
+        if product is None:
+            return None
+        return np.vstack([product, _sums(samples, R)])
 
     def take(self, columns: Array) -> Array:
         features, is_constant = self._split(columns)
@@ -205,13 +224,15 @@ class WithConstant(Design):
         if centers is not None:  # nobody standardises the ones: by dense blocks
             return super().gram(rows, columns, weights, centers)
         left, ones_left = self._split(rows)
+        # the same object below as above: that is how a symmetric product is told from others
         right, ones_right = (left, ones_left) if rows is columns else self._split(columns)
         G = np.empty((len(rows), len(columns)))
         G[np.ix_(~ones_left, ~ones_right)] = self.base.gram(left, right, weights)
         if ones_left.any() or ones_right.any():
-            sums = self.rmatmul_of(rows, weights[:, None])
-            G[:, ones_right] = sums
-            G[ones_left] = sums.T if right is left else self.rmatmul_of(columns, weights[:, None]).T
+            sums_left = self.rmatmul_of(rows, weights[:, None])
+            sums_right = sums_left if right is left else self.rmatmul_of(columns, weights[:, None])
+            G[:, ones_right] = sums_left
+            G[ones_left] = sums_right.T
         return G
 
     def outer(self, weights: Array) -> Array:
@@ -226,8 +247,9 @@ class WithConstant(Design):
 
     def _split(self, columns: Array) -> tuple[Array, Array]:
         """The features among the columns, and which of them are the column of ones."""
-        is_constant = np.asarray(columns) == self.shape[1] - 1
-        return np.asarray(columns)[~is_constant], is_constant
+        columns = np.asarray(columns)
+        is_constant = columns == self.shape[1] - 1
+        return columns[~is_constant], is_constant
 
 
 def _sums(samples: Sequence[slice], R: Array) -> Array:

@@ -13,12 +13,12 @@ from sklearn.utils import check_X_y
 
 from ..designs import Standardized, as_design
 from ..inputs import check_integer, check_sample_weight
+from ..numerics.memory import CACHE_BYTES
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
 FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
-BLOCK_BYTES = 4 << 20  # of a dense block of columns, or of a chunk of distances: fits the cache
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,10 @@ def dense_block(X, columns) -> np.ndarray:
 def blocks(X, arrays: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
     """X as dense blocks of columns, one after the other; sparse X is never dense as a whole.
 
-    ``arrays`` of the size of a block, that the caller makes, together hold ``BLOCK_BYTES``.
+    ``arrays`` of the size of a block, that the caller makes, together hold ``CACHE_BYTES``.
     """
     n, d = X.shape
-    width = max(1, BLOCK_BYTES // (8 * arrays * n))
+    width = max(1, CACHE_BYTES // (8 * arrays * n))
     for start in range(0, d, width):
         columns = slice(start, min(start + width, d))
         yield columns, dense_block(X, columns)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..inputs import check_integer
 from ..numerics import tables
+from ..numerics.compiling import worth_loading
 from .base import Output, Table, blocks, check_table
 
 
@@ -50,8 +51,9 @@ def information_gain(X, y, n_bins="mdlp", *, task="auto", sample_weight=None) ->
     check_bins(n_bins)
     table = check_table(X, y, task, sample_weight)
     labels = as_labels(table, n_bins)
-    compiled = table.shape[0] * table.shape[1] * len(labels) >= tables.COMPILED_FROM
-    scores = np.zeros(table.shape[1])
+    n, d = table.shape
+    compiled = worth_loading(n * d * len(labels))
+    scores = np.zeros(d)
     for columns, coded in coded_blocks(table, n_bins, labels):
         for codes, output in zip(coded, labels, strict=True):
             n_codes = int(codes.max()) + 1

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..inputs import check_feature_weights, check_memory, say_fewer_than
 from ..numerics import tables
+from ..numerics.compiling import worth_loading
 from ..numerics.threads import one_blas_thread
 from .base import Table, check_choice, check_how_many, check_table, favour, logger
 from .fisher import f_of_table
@@ -130,7 +131,7 @@ def _information(table: Table, n_bins, k: int) -> tuple[np.ndarray, Redundancy]:
     for columns, parts in coded_blocks(table, n_bins, outputs[:n_codings]):
         coded[:, columns] = parts
     sizes = coded.max(axis=(1, 2)).astype(int) + 1
-    compiled = k * n * d * n_codings >= tables.COMPILED_FROM
+    compiled = worth_loading(k * n * d * n_codings)
 
     def information(number: int, other: np.ndarray, n_other: int) -> np.ndarray:
         number = min(number, n_codings - 1)

@@ -19,9 +19,10 @@ from sklearn.utils import check_random_state
 
 from ..inputs import check_integer, check_number
 from ..numerics import differences
+from ..numerics.compiling import worth_loading
+from ..numerics.memory import CACHE_BYTES
 from ..numerics.threads import one_blas_thread
 from .base import (
-    BLOCK_BYTES,
     Output,
     Table,
     blocks,
@@ -112,9 +113,9 @@ def relieff(
         check_integer("n_samples", n_samples, 1, n, "the rows of X")
         rows = np.sort(check_random_state(random_state).permutation(n)[:n_samples])
     columns = Columns(table, discrete_columns(table, discrete_features), scaling)
-    compiled = differences.worth_compiling(rows.size * n * d)
+    compiled = worth_loading(rows.size * n * d)
     worker = _Worker(table, columns, influence, metric, priors, compiled)
-    size = max(16, BLOCK_BYTES // (8 * n))  # distances of so many rows are held, per thread
+    size = max(16, CACHE_BYTES // (8 * n))  # distances of so many rows are held, per thread
     chunks = [rows[start : start + size] for start in range(0, rows.size, size)]
     logger.info("relieff: %d rows in %d chunks", rows.size, len(chunks))
     seconds = rows.size * n * d / DIFFERENCES

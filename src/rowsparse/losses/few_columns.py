@@ -47,7 +47,8 @@ def fit(
     # in units of Y, so that no square of a square leaves the range of a float
     unit = 2.0 ** np.round(np.log2(np.abs(Y).max(initial=0.0) or 1.0))
     ridge = back.T @ (own[:, None] * back) * unit ** (2 - loss.r)
-    floor = None if floor is None else floor / unit
+    if floor is not None:
+        floor /= unit
     B = _minimise(P, Y / unit, loss, floor, ridge)
     return back @ B * (unit / lengths[:, None])
 
@@ -77,11 +78,15 @@ def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
         factor = cholesky_solver(A.T @ A)
     except np.linalg.LinAlgError:
         factor = None
-    if factor is None or factor.L.diagonal().min() <= 1e-2 * factor.L.diagonal().max():
+    if factor is None:
+        return np.linalg.lstsq(A, Y, rcond=1e-11)[0]
+    pivots = factor.L.diagonal()
+    if pivots.min() <= 1e-2 * pivots.max():
         return np.linalg.lstsq(A, Y, rcond=1e-11)[0]
     B = factor(A.T @ Y)
     for _ in range(2):
-        B += factor(A.T @ (Y - A @ B))
+        missing = Y - A @ B
+        B += factor(A.T @ missing)
     return B
 
 
@@ -105,8 +110,10 @@ def _minimise(
         start = B
         if before is not None:
             # the minima at the last two sigmas lie on a line that leads to the next one
-            ahead = (sigma - lower) / (before[1] - sigma)
-            start = _Smoothed(P, Y, loss, lower, ridge).better(B + ahead * (B - before[0]), B)
+            last, last_sigma = before
+            ahead = (sigma - lower) / (last_sigma - sigma)
+            guess = B + ahead * (B - last)
+            start = _Smoothed(P, Y, loss, lower, ridge).better(guess, B)
         before = B, sigma
         B = start
         sigma = lower
@@ -141,7 +148,8 @@ class _Smoothed:
             E = self.P @ B - self.Y
         squares = np.einsum("ij,ij->i", E, E)
         squares += self.sigma**2
-        value = float(self.shares @ squares ** (self.r / 2)) / self.r
+        powers = squares ** (self.r / 2)
+        value = float(self.shares @ powers) / self.r
         value += float(np.vdot(B, self.ridge @ B)) / 2
         return _Point(B, E, squares, value)
 
@@ -163,15 +171,17 @@ class _Smoothed:
             if -slope <= enough:
                 break
             found, t = self._line_search(point, D, slope)
-            if found is None and damping == 1:
+            if found is not None:
+                point = found
+            elif damping == 1:
                 break
-            point = point if found is None else found
             damping = damping / 4 if t == 1 else min(1.0, max(4 * damping, 0.1))
         return point.B
 
     def _sample_weights(self, point: _Point) -> np.ndarray:
         """The h of the majorizer at a point, over n."""
-        return self.shares * np.maximum(point.squares, 1e-300) ** (self.r / 2 - 1)
+        squares = np.maximum(point.squares, 1e-300)
+        return self.shares * squares ** (self.r / 2 - 1)
 
     def _line_search(
         self, point: _Point, D: np.ndarray, slope: float
@@ -199,17 +209,17 @@ class _Smoothed:
 
             def times(D: np.ndarray) -> np.ndarray:
                 PD = P @ D
-                pulled = h[:, None] * PD - lost * np.einsum("ij,ij->i", lost, PD)[:, None]
+                along = np.einsum("ij,ij->i", lost, PD)
+                pulled = h[:, None] * PD - lost * along[:, None]
                 return P.T @ pulled + self.ridge @ D
 
             # preconditioned by the system of the reweighted step
             return conjugate_gradients(times, lifted_cholesky(base), -gradient, 1e-3, 50)
         J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
-        H = J.T @ J
-        np.negative(H, out=H)
+        H = -(J.T @ J)
         blocks = H.reshape(m, c, m, c)
-        for a in range(c):
-            blocks[:, a, :, a] += base
+        for output in range(c):
+            blocks[:, output, :, output] += base
         try:
             factor = lifted_cholesky(H, lifts=LIFTS[:1])
         except np.linalg.LinAlgError:  # r < 1: not convex; r = 1: flat along some direction
@@ -280,6 +290,7 @@ class StackedFits:
         s = self.loss.weights(len(self.Y))
         if not self.steps:
             return np.broadcast_to(s, self.A.shape[:2])
-        smoothing = self.fading**self.steps * self.squares.mean(axis=1, keepdims=True)
-        smoothed = self.squares + np.maximum(smoothing, max(self.floor**2, 1e-300))
+        typical = self.squares.mean(axis=1, keepdims=True)
+        smoothing = np.maximum(self.fading**self.steps * typical, max(self.floor**2, 1e-300))
+        smoothed = self.squares + smoothing
         return s * smoothed ** (self.loss.r / 2) / smoothed  # a root is faster than other powers

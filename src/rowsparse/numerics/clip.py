@@ -74,12 +74,16 @@ def _largest_ratio(B: np.ndarray, tails: np.ndarray, p: float) -> np.ndarray:
     """max over t of (Q(0) - Q(t)) / t**p per row of B (descending, largest 1 or 0)."""
     k = np.arange(1, B.shape[1] + 1)
     sums = np.cumsum(B, axis=1)
-    beyond, left = np.zeros_like(B), np.zeros_like(B)
-    beyond[:, :-1], left[:, :-1] = tails[:, 1:], B[:, 1:]
-    middle, leading = (1 - p) * sums, k * (1 - p / 2)
-    root = np.sqrt(np.maximum(middle**2 - 4 * leading * p * beyond, 0.0))
+    beyond = np.zeros_like(B)
+    beyond[:, :-1] = tails[:, 1:]
+    left = np.zeros_like(B)  # ends of the pieces, whose right ends are B
+    left[:, :-1] = B[:, 1:]
+    middle = (1 - p) * sums
+    leading = k * (1 - p / 2)
+    discriminant = middle**2 - 4 * leading * p * beyond
+    larger_root = (middle + np.sqrt(np.maximum(discriminant, 0.0))) / (2 * leading)
     best = np.zeros(len(B))
-    for t in (np.clip((middle + root) / (2 * leading), left, B), B):
+    for t in (np.clip(larger_root, left, B), B):
         gain = beyond + t * (sums - k * t / 2)
         ratio = np.divide(gain, t**p, out=np.zeros_like(gain), where=t > 0)
         best = np.maximum(best, ratio.max(axis=1, initial=0.0))

@@ -23,6 +23,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Sweeps and row proxes over fewer rows run as plain Python, which takes milliseconds: numba takes
 # tenths of a second to load.
 COMPILED_FROM = 64
+# Numbers that are compared or counted: for so many NumPy takes some tenths of a second, too.
+WORTH_LOADING = 2e7
 REORDERED = frozenset({"reassoc", "contract", "nsz"})  # sums may be taken several terms at a time
 _LOOPS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
@@ -39,6 +41,14 @@ def _numba() -> ModuleType | None:
 def numba_is_there() -> bool:
     """Whether there is a compiler; without one NumPy or SciPy may be the better way."""
     return _numba() is not None
+
+
+def worth_loading(n_operations: float) -> bool:
+    """Whether so much is counted or compared that compiled loops pay for their loading.
+
+    The caller decides by the size of the whole problem, so equal calls give equal bits.
+    """
+    return n_operations >= WORTH_LOADING
 
 
 def compiled_as(loops: Callable[..., Any]) -> Callable[[Function], Function]:

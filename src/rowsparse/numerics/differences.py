@@ -14,13 +14,7 @@ from scipy.spatial.distance import cdist
 
 from .compiling import REORDERED, LazyKernel, numba_is_there
 
-COMPILED_FROM = 3e7  # differences: a tenth of a second for NumPy, about what loading numba costs
 _TILE = 8  # rows that stay in the cache while all others pass by
-
-
-def worth_compiling(n_differences: float) -> bool:
-    """Whether so many differences are taken that compiled loops pay for their loading."""
-    return n_differences >= COMPILED_FROM
 
 
 def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
@@ -104,7 +98,8 @@ def _weighted_absolute(A, rows, partners, weights, out):
     for r in range(rows.size):
         i = rows[r]
         for p in range(partners.shape[1]):
-            w, j = weights[r, p], partners[r, p]
+            w = weights[r, p]
+            j = partners[r, p]
             if w != 0.0:
                 for f in range(A.shape[1]):
                     out[f] += w * abs(A[i, f] - A[j, f])
@@ -114,7 +109,8 @@ def _weighted_mismatches(A, rows, partners, weights, out):
     for r in range(rows.size):
         i = rows[r]
         for p in range(partners.shape[1]):
-            w, j = weights[r, p], partners[r, p]
+            w = weights[r, p]
+            j = partners[r, p]
             if w != 0.0:
                 for f in range(A.shape[1]):
                     out[f] += w * (A[i, f] != A[j, f])

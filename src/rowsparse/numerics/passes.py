@@ -32,8 +32,10 @@ def columns_times(
 ) -> np.ndarray:
     """``X' R`` in float64, for the named columns and over the given samples, or for all; also
     writes ``sum_i x_ij**2`` into ``squares`` where that is given."""
-    samples = [slice(0, X.shape[0])] if samples is None else samples
-    columns = np.arange(X.shape[1]) if columns is None else columns
+    if samples is None:
+        samples = [slice(0, X.shape[0])]
+    if columns is None:
+        columns = np.arange(X.shape[1])
     Rt = np.ascontiguousarray(R.T, dtype=X.dtype)
     out = np.zeros((columns.size, R.shape[1]))
     sums = np.zeros(columns.size if squares is not None else 0)
@@ -141,11 +143,13 @@ def four_rows(A, names, start, stop):
 def add_products(four, Rt, start, stop, out):
     """Products of four rows with all rows of Rt: three at a time, the rest in pairs."""
     c = Rt.shape[0]
-    n_pairs = (0, 2, 1)[c % 3] if c > 1 else 0
+    n_pairs = (0, 2, 1)[c % 3] if c > 1 else 0  # what is left of threes: none, 4 or 2 rows
     for k in range(0, 2 * n_pairs, 2):
         _add_eight(four, Rt[k, start:stop], Rt[k + 1, start:stop], out[:, k : k + 2])
     for k in range(2 * n_pairs, c - 2, 3):
-        one, two, three = Rt[k, start:stop], Rt[k + 1, start:stop], Rt[k + 2, start:stop]
+        one = Rt[k, start:stop]
+        two = Rt[k + 1, start:stop]
+        three = Rt[k + 2, start:stop]
         _add_twelve(four, one, two, three, out[:, k : k + 3])
     if c == 1:
         for b in range(4):
@@ -213,7 +217,10 @@ def _add_column(out, a, b, c, d):
 def add_combination(four, weights, out):
     """Add the sum of four rows, each times its weight: one pass over what is added to."""
     x, y, z, w = four
-    a, b, c, d = weights[0], weights[1], weights[2], weights[3]
+    a = weights[0]
+    b = weights[1]
+    c = weights[2]
+    d = weights[3]
     for i in range(out.size):
         out[i] += a * x[i] + b * y[i] + c * z[i] + d * w[i]
 

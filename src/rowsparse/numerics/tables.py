@@ -13,9 +13,8 @@ import numpy as np
 
 from .compiling import LazyKernel, numba_is_there
 
-COMPILED_FROM = 2e7  # table entries: about half a second of bincount
 CUTS_COMPILED_FROM = 4e4  # scanned samples: about half a second of plain Python
-_BLOCK_CELLS = 1 << 18
+_BLOCK_CELLS = 1 << 18  # of the tables of some features together: 2 MB
 CODE = np.uint16
 
 
@@ -28,10 +27,10 @@ def mutual_information(codes, other, weights, n_codes: int, n_other: int, compil
         return _without_noise(out)
     cells = n_codes * n_other
     step = max(1, _BLOCK_CELLS // max(cells, codes.shape[1]))
-    parts = [
-        _information_of_tables(_tables(codes[s : s + step], other, weights, n_codes, n_other))
-        for s in range(0, len(codes), step)
-    ]
+    parts = []
+    for start in range(0, len(codes), step):
+        T = _tables(codes[start : start + step], other, weights, n_codes, n_other)
+        parts.append(_information_of_tables(T))
     return _without_noise(np.concatenate(parts))
 
 
@@ -44,15 +43,18 @@ def _tables(codes, other, weights, n_codes, n_other):
     cells = n_codes * n_other
     index = codes.astype(np.intp) * n_other + other
     index += np.arange(len(codes))[:, None] * cells
-    counts = np.bincount(index.ravel(), np.tile(weights, len(codes)), minlength=len(codes) * cells)
+    of_samples = np.tile(weights, len(codes))
+    counts = np.bincount(index.ravel(), of_samples, minlength=len(codes) * cells)
     return counts.reshape(len(codes), n_codes, n_other)
 
 
 def _information_of_tables(T):
     total = T[0].sum()
-    parts = _xlogx(T).sum(axis=(1, 2))
-    parts -= _xlogx(T.sum(axis=1)).sum(axis=1) + _xlogx(T.sum(axis=2)).sum(axis=1)
-    return (parts + total * math.log(total)) / total
+    joint = _xlogx(T).sum(axis=(1, 2))
+    of_columns = _xlogx(T.sum(axis=1)).sum(axis=1)
+    of_rows = _xlogx(T.sum(axis=2)).sum(axis=1)
+    joint -= of_columns + of_rows
+    return (joint + total * math.log(total)) / total
 
 
 def _xlogx(values):
@@ -61,14 +63,16 @@ def _xlogx(values):
 
 def _information(codes, other, weights, table, out):
     n_codes, n_other = table.shape
-    rows, columns = np.empty(n_codes), np.empty(n_other)
+    rows = np.empty(n_codes)
+    columns = np.empty(n_other)
     for j in range(codes.shape[0]):
         table[:] = 0.0
         rows[:] = 0.0
         columns[:] = 0.0
         for i in range(codes.shape[1]):
             table[codes[j, i], other[i]] += weights[i]
-        total, information = 0.0, 0.0
+        total = 0.0
+        information = 0.0
         for a in range(n_codes):
             for b in range(n_other):
                 count = table[a, b]
@@ -97,18 +101,26 @@ def supervised_cuts(values, classes, weights, n_classes: int) -> np.ndarray:
 
 def _supervised_cuts(values, classes, weights, n_classes, cuts):
     n = values.shape[1]
-    starts, ends = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    left, right = np.empty(n_classes), np.empty(n_classes)
+    # a stack of the intervals that may still be cut
+    starts = np.empty(n + 1, dtype=np.int64)
+    ends = np.empty(n + 1, dtype=np.int64)
+    left = np.empty(n_classes)
+    right = np.empty(n_classes)
     for j in range(values.shape[0]):
-        starts[0], ends[0], waiting = 0, n, 1
+        starts[0] = 0
+        ends[0] = n
+        waiting = 1
         while waiting > 0:
             waiting -= 1
-            a, b = starts[waiting], ends[waiting]
+            a = starts[waiting]
+            b = ends[waiting]
             where = _best_cut(values[j], classes[j], weights[j], a, b, left, right)
             if where > 0:
                 cuts[j, where] = True
-                starts[waiting], ends[waiting] = a, where
-                starts[waiting + 1], ends[waiting + 1] = where, b
+                starts[waiting] = a
+                ends[waiting] = where
+                starts[waiting + 1] = where
+                ends[waiting + 1] = b
                 waiting += 2
 
 
@@ -126,10 +138,16 @@ def _best_cut(values, classes, weights, a, b, left, right):
     if k < 2 or n <= 1.0:
         return -1
     whole = n * math.log(n) - sum_right
-    best, where, penalty = whole, -1, 0.0
-    n_left, sum_left, k_left, k_right = 0.0, 0.0, 0, k
+    best = whole
+    where = -1
+    penalty = 0.0
+    n_left = 0.0
+    sum_left = 0.0
+    k_left = 0
+    k_right = k
     for i in range(a, b - 1):
-        c, w = classes[i], weights[i]
+        c = classes[i]
+        w = weights[i]
         if left[c] > 0.0:
             sum_left -= left[c] * math.log(left[c])
         else:
@@ -148,8 +166,9 @@ def _best_cut(values, classes, weights, a, b, left, right):
             continue
         h_left = n_left * math.log(n_left) - sum_left
         h_right = (n - n_left) * math.log(n - n_left) - sum_right
-        if h_left + h_right < best - 1e-10 * whole:
-            best, where = h_left + h_right, i + 1
+        if h_left + h_right < best - 1e-10 * whole:  # by more than rounding
+            best = h_left + h_right
+            where = i + 1
             penalty = k_left * h_left / n_left + k_right * h_right / (n - n_left)
     if where < 0:
         return -1
@@ -159,7 +178,9 @@ def _best_cut(values, classes, weights, a, b, left, right):
 
 def _of_counts(counts):
     """Their sum, the sum of c log c, and how many are not zero."""
-    total, sum_log, positive = 0.0, 0.0, 0
+    total = 0.0
+    sum_log = 0.0
+    positive = 0
     for count in counts:
         if count > 0.0:
             total += count

@@ -24,13 +24,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..numerics.rows import nonzero_rows
-from ..numerics.systems import Cholesky, lifted_cholesky
+from ..numerics.systems import LIFTS, Cholesky, lifted_cholesky
 from .base import LocalModel, RowPenalty
 
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
 AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
-LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
 STEP_LENGTHS = 3.0 ** -np.arange(6)  # that are tried, the full step first
 # What changing the structure entry by entry may cost before sweeps look at it again. GLIOMA /50,
 # p = 1 (133 rows, 50 samples) takes .49 s of CPU without it, .60 s with 5e7 and 1.2 s with 1e9; 20
@@ -47,9 +46,8 @@ def newton_on_levels(model: LocalModel, penalty: RowPenalty, tol: float) -> None
         if not 0 < support.size <= LARGEST:
             return
         model.focus(support)
-        here = _Structure.of(
-            model.W[support], model.gradient()[support], strength[support], penalty
-        )
+        Q = model.gradient()[support]
+        here = _Structure.of(model.W[support], Q, strength[support], penalty)
         if here.violation(model.metric[support]) <= tol / 2:
             return
         if not any(_accept(model, here, D) for D in here.steps(model.gram())):
@@ -82,15 +80,18 @@ class _Structure:
     def of(
         cls, W: np.ndarray, Q: np.ndarray, strength: np.ndarray, penalty: RowPenalty
     ) -> _Structure:
-        here = cls(W, Q, strength, penalty, np.abs(W).max(axis=1), np.zeros_like(W)).tied()
+        levels = np.abs(W).max(axis=1)
+        here = cls(W, Q, strength, penalty, levels, signs=np.zeros_like(W)).tied()
         inward = here.signs * Q > 0  # the loss falls below the level: free it, unless all would be
-        inward &= (~here.free & ~inward).any(axis=1)[:, None]
+        stays = ~here.free & ~inward
+        inward &= stays.any(axis=1)[:, None]
         here.signs[inward] = 0.0
         return here
 
     def tied(self) -> _Structure:
         """With all entries at the level of their row clipped."""
-        clipped = np.abs(self.W) >= (1 - AT_LEVEL) * self.levels[:, None]
+        floors = (1 - AT_LEVEL) * self.levels
+        clipped = np.abs(self.W) >= floors[:, None]
         clipped &= self.penalised[:, None]
         return replace(self, signs=np.where(clipped, np.sign(self.W), 0.0))
 
@@ -99,10 +100,13 @@ class _Structure:
         alive = nonzero_rows(model.W[model.support])
         model.focus(model.support[alive])
         W = model.W[model.support]
-        Q = model.gradient()[model.support]
-        levels = np.abs(W).max(axis=1)
         return replace(
-            self, W=W, Q=Q, strength=self.strength[alive], levels=levels, signs=self.signs[alive]
+            self,
+            W=W,
+            Q=model.gradient()[model.support],
+            strength=self.strength[alive],
+            levels=np.abs(W).max(axis=1),
+            signs=self.signs[alive],
         )
 
     def free_one(self) -> bool:
@@ -131,26 +135,34 @@ class _Structure:
 
     def slopes(self) -> np.ndarray:
         """Derivative of the objective in each level."""
-        own = np.where(self.penalised, self.strength * self.penalty.dphi(self.levels), 0.0)
-        return np.einsum("ij,ij->i", self.signs, self.Q) + own
+        of_loss = np.einsum("ij,ij->i", self.signs, self.Q)
+        of_penalty = self.strength * self.penalty.dphi(self.levels)
+        return of_loss + np.where(self.penalised, of_penalty, 0.0)
 
     def violation(self, metric: np.ndarray) -> float:
-        tied = np.maximum(np.count_nonzero(self.signs, axis=1), 1)
         inside = np.where(self.free, self.Q, 0.0)
-        squares = np.einsum("ij,ij->i", inside, inside) + self.slopes() ** 2 / tied
+        squares = np.einsum("ij,ij->i", inside, inside)
+        squares += self.slopes() ** 2 / self.n_tied
         return float(np.sqrt(np.max(squares / metric)))
+
+    @property
+    def n_tied(self) -> np.ndarray:
+        """How many entries of each row are at its level, at least one: to divide by."""
+        return np.maximum(np.count_nonzero(self.signs, axis=1), 1)
 
     def steps(self, G: np.ndarray, tangent: bool = False) -> Iterator[np.ndarray]:
         """Newton's step, and for when that is uphill or too long (or at once, if ``tangent``) the
         one with the penalty's tangent, which lies above a concave penalty and touches it."""
-        bends = [np.zeros_like(self.levels)]
+        flat = np.zeros_like(self.levels)
+        bends = [flat]
         if not (tangent or self.penalty.convex):
             curvature = self.strength * self.penalty.d2phi(self.levels)
-            bends.insert(0, np.where(self.penalised, curvature, 0.0))
+            bends = [np.where(self.penalised, curvature, 0.0), flat]
+        A = G * (self.signs @ self.signs.T)
+        right = -self.slopes()
+        n_outputs = self.W.shape[1]
         try:
-            A = G * (self.signs @ self.signs.T)
-            right = -self.slopes()
-            blocks = [self._eliminate(G, k, A, right) for k in range(self.W.shape[1])]
+            blocks = [self._eliminate(G, k, A, right) for k in range(n_outputs)]
         except np.linalg.LinAlgError:
             return
         for bend in bends:
@@ -167,7 +179,8 @@ class _Structure:
         # an entry may meet its level from below or, with the other sign, from above
         sides = np.where(D * levels >= self.W * change[:, None], 1.0, -1.0)
         closing = sides * D - change[:, None]
-        closing[~(self.free & self.penalised[:, None])] = 0.0
+        may_meet = self.free & self.penalised[:, None]
+        closing[~may_meet] = 0.0
         room = np.maximum(levels - sides * self.W, 0.0)
         meets = np.divide(room, closing, out=np.full_like(D, np.inf), where=closing > 0)
         falls = (change < 0) & self.penalised
@@ -180,8 +193,7 @@ class _Structure:
 
     def level_changes(self, D: np.ndarray) -> np.ndarray:
         """The change of every level along D."""
-        along = np.einsum("ij,ij->i", self.signs, D)
-        return along / np.maximum(np.count_nonzero(self.signs, axis=1), 1)
+        return np.einsum("ij,ij->i", self.signs, D) / self.n_tied
 
     def _solve(
         self, A: np.ndarray, right: np.ndarray, blocks: list[_Block | None], bend: np.ndarray
@@ -196,7 +208,8 @@ class _Structure:
         D = change[:, None] * self.signs
         for k, block in enumerate(blocks):
             if block is not None:
-                D[block.inside, k] = block.factor.back(block.half - block.coupling @ change)
+                right_of_block = block.half - block.coupling @ change
+                D[block.inside, k] = block.factor.back(right_of_block)
         return D
 
     def _eliminate(self, G: np.ndarray, k: int, A: np.ndarray, right: np.ndarray) -> _Block | None:
@@ -205,7 +218,7 @@ class _Structure:
         if not inside.size:
             return None
         rows = np.flatnonzero(self.signs[:, k])
-        factor = lifted_cholesky(G[np.ix_(inside, inside)], lifts=LIFTS)
+        factor = lifted_cholesky(G[np.ix_(inside, inside)])
         half = factor.forward(-self.Q[inside, k])
         coupling = np.zeros((inside.size, len(G)))
         if rows.size:
@@ -221,8 +234,9 @@ def _accept(model: LocalModel, here: _Structure, D: np.ndarray) -> bool:
     """Search along D for a lower objective; rows stop at zero and entries at their level."""
     change = here.level_changes(D)
     for t in STEP_LENGTHS:
-        levels = np.where(here.penalised, np.maximum(here.levels + t * change, 0.0), np.inf)
-        after = np.clip(here.W + t * D, -levels[:, None], levels[:, None])
+        levels = np.maximum(here.levels + t * change, 0.0)
+        bounds = np.where(here.penalised, levels, np.inf)[:, None]
+        after = np.clip(here.W + t * D, -bounds, bounds)
         if _lowers(model, here, after):
             return True
     return False
@@ -231,7 +245,8 @@ def _accept(model: LocalModel, here: _Structure, D: np.ndarray) -> bool:
 def _lowers(model: LocalModel, here: _Structure, after: np.ndarray) -> bool:
     """Go there if the objective is lower."""
     step = after - here.W
-    if not model.along(step) + here.value(after) - here.value(here.W) < 0:
+    of_penalty = here.value(after)
+    if not model.along(step) + of_penalty - here.value(here.W) < 0:
         return False
     model.move(step)
     return True
@@ -241,8 +256,10 @@ def _follow_faces(model: LocalModel, here: _Structure) -> None:
     """From face to face of the structure: a step ends where the first entry meets its level, which
     then holds it, or where a row dies; at the minimum of a face the entry that pulls inward most is
     freed."""
-    flops = 2.0 * here.W.shape[1] * len(here.W) ** 3
-    for _ in range(int(np.clip(FACES_FLOPS / flops, 1, MOST_FACES))):
+    n_rows, n_outputs = here.W.shape
+    of_one = 2.0 * n_outputs * n_rows**3
+    n_faces = int(np.clip(FACES_FLOPS / of_one, 1, MOST_FACES))
+    for _ in range(n_faces):
         D = next(here.steps(model.gram(), tangent=True), None)
         if D is None:
             return

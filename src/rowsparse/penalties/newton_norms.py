@@ -20,8 +20,8 @@ from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.systems import conjugate_gradients
 from .base import LocalModel, RowPenalty, Solve
 
-NEWTON_STEPS = 10
-CG_STEPS = 60
+NEWTON_STEPS = 10  # before sweeps look at which rows are zero
+CG_STEPS = 60  # of a system that is solved to a tenth at the least
 
 
 def newton_on_norms(model: LocalModel, penalty: RowPenalty, tol: float, finishing: bool) -> None:
@@ -41,10 +41,13 @@ def newton_on_norms(model: LocalModel, penalty: RowPenalty, tol: float, finishin
         rows = _Rows.at(model, penalty)
         if rows is None:
             return  # a row has died: sweeps decide about it
-        size = float(np.max(row_norms(rows.gradient) / np.sqrt(model.metric[support])))
+        sizes = row_norms(rows.gradient) / np.sqrt(model.metric[support])
+        size = float(np.max(sizes))
         if size <= tol / 2:
             return
-        first = size if first is None else first
+        if first is None:
+            first = size
+        # as accurate as the steps have come near: early ones are left again
         D = rows.step(undamped=1 - damping, accuracy=min(0.1, size / first))
         trials = rows.move_along(D, finishing)
         if trials == 0 and damping == 1:
@@ -54,9 +57,11 @@ def newton_on_norms(model: LocalModel, penalty: RowPenalty, tol: float, finishin
 
 def _next_damping(damping: float, trials: int) -> float:
     """Less after a full step, more after a shortened one, all of it after none."""
+    if trials == 0:
+        return 1.0
     if trials == 1:
         return damping / 4 if damping > 0.01 else 0.0
-    return min(1.0, max(4 * damping, 0.1)) if trials else 1.0
+    return min(1.0, max(4 * damping, 0.1))
 
 
 @dataclass
@@ -137,10 +142,12 @@ class _Rows:
         before = self.strength @ phi(self.norms)
         radial = np.einsum("ij,ij->i", D, self.W) / self.norms**2  # crosses zero at t = -1 / radial
         for trial, t in enumerate(_step_lengths(radial, finishing), start=1):
-            stops = (1 + t * radial <= 0)[:, None]
-            step = np.where(stops, -self.W, t * D)
+            stops = 1 + t * radial <= 0
+            step = np.where(stops[:, None], -self.W, t * D)
             slope = float(np.vdot(self.gradient, step))
-            change = model.along(step) + self.strength @ phi(row_norms(self.W + step)) - before
+            after = self.strength @ phi(row_norms(self.W + step))
+            change = model.along(step) + after - before
+            # Armijo's condition, as far as rounding lets one see it
             if change < 1e-4 * min(slope, 0.0) + model.rounding:
                 model.move(step)
                 return trial
@@ -154,6 +161,8 @@ def _step_lengths(radial: np.ndarray, finishing: bool) -> np.ndarray:
     of its own. While many rows are still wrong that is left to damping; at the end the way to go
     is to the first row that dies, as in the simplex method.
     """
-    if finishing and np.median(np.abs(radial)) > 1e3 and radial.min() < 0:
-        return -1 / radial.min() * np.array([1 + 1e-12, 0.1])
+    without_length = np.median(np.abs(radial)) > 1e3
+    if finishing and without_length and radial.min() < 0:
+        first_death = -1 / radial.min()
+        return first_death * np.array([1 + 1e-12, 0.1])
     return 3.0 ** -np.arange(8)

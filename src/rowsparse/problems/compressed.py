@@ -9,12 +9,12 @@ import numpy as np
 from ..designs import as_design
 from ..designs.base import Design
 from ..losses.residual import ResidualLoss
+from ..numerics.memory import COPY_BYTES
 from .penalised import PenalisedProblem
 
 # Columns of [X Y]: the root of a larger matrix takes seconds. With 643 (ISOLET1, 1560 samples) 50
 # alphas at p = 0.5 take 12.6 s, not 15.3; with 266 (USPS, 9298) a fit to 50 rows .35 s, not .85.
 MOST = 1000
-BLOCK_BYTES = 1 << 28  # of the columns that are copied at a time
 
 
 def compressed(problem: PenalisedProblem) -> PenalisedProblem:
@@ -73,7 +73,7 @@ def _products(problem: PenalisedProblem) -> np.ndarray:
 
 
 def _blocks(n: int, d: int) -> list[np.ndarray]:
-    size = max(1, BLOCK_BYTES // (8 * n))
+    size = max(1, COPY_BYTES // (8 * n))
     return [np.arange(start, min(start + size, d)) for start in range(0, d, size)]
 
 

@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..designs import Design
+from ..numerics.memory import BLOCK_BYTES
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LARGEST = 1e100  # of a kernel's values: a machine multiplies three of them
-BLOCK_BYTES = 32 << 20  # of a block of kernel values: they are never all there at once
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...designs.wrappers import Restriction
 from ...numerics.cached import cached_property
+from ...numerics.memory import CACHE_BYTES
 from ...numerics.rows import row_norms
 from ...numerics.svm.machine import independent_columns
 from ...penalties.margin_norm import MarginNorm
@@ -35,7 +36,6 @@ TOL_ON_THE_WAY = 0.05  # of points that are left again for fewer rows
 GAP_PER_TOL = 10.0  # relative gap, where there is one, that steps have to reach beside ``tol``
 NOTHING_MOVES = 1e-3  # of ``tol``: what steps so short have not proved they will not
 TRUSTED = 1e-3  # gap of a step; near a fixed point of a step with a larger one nothing is solved
-BLOCK_BYTES = 2 << 20  # columns that are kept dense although there are more of them than samples
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Alive:
     ) -> Alive:
         """The named features."""
         n = len(problem.Y)
-        few = max(n, BLOCK_BYTES // (8 * n))
+        few = max(n, CACHE_BYTES // (8 * n))  # a dense block so small costs nothing to keep
         columns = Restriction.of(problem.design, index, few)
         return cls(problem, columns, Deadline(time_limit))
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...numerics.memory import beyond_memory
+from ...numerics.memory import COPY_BYTES, beyond_memory
 from ...numerics.rows import largest, nonzero_rows
 from ...numerics.threads import blas_threads_for
 from ...penalties.base import LocalModel
 from ...problems.penalised import Evaluation, PenalisedProblem
 from .model import GramModel, SampleModel
 
-LARGEST_BLOCK = 1 << 25  # entries of the dense columns that join at once: 256 MiB
 SMALLEST_GROWTH = 10  # rows: a step costs a pass over X whether few rows or one join
 
 
@@ -42,7 +41,7 @@ class WorkingSet:
         n_wrong = int(np.count_nonzero(scores > tol / 2))
         room = self._room(problem, int(np.count_nonzero(support)))
         if not problem.loss.quadratic:  # a dense block of columns, of which there are some copies
-            fitting = LARGEST_BLOCK // len(problem.Y)
+            fitting = COPY_BYTES // (8 * len(problem.Y))
             room = min(room, max(SMALLEST_GROWTH, fitting))
         worst = largest(scores, min(n_wrong, room))
         return self._with(problem, np.union1d(np.flatnonzero(needed), worst))
