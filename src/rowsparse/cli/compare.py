@@ -20,7 +20,6 @@ from rowsparse.cli.options import (
     Seed,
     Store,
 )
-from rowsparse.cli.output import write_csv
 from rowsparse.cli.path import whole_numbers
 from rowsparse.cli.progress import bar
 from rowsparse.cli.terminal import (
@@ -29,8 +28,6 @@ from rowsparse.cli.terminal import (
     plain_table,
     print_json,
     said_plainly,
-    say,
-    show_notes,
     terminal,
     warnings_as_notes,
 )
@@ -90,10 +87,8 @@ def compare(
                         "not_separable": found.not_separable(), "notes": notes})  # fmt: skip
         else:
             _show(found, lines)
-        if output.out is not None:
-            rows = [list(line.values()) for line in lines]
-            show_notes(write_csv(output.out, list(lines[0]), rows))
-            say(f"Wrote {len(lines)} lines to {output.out}.")
+        rows = [list(line.values()) for line in lines]
+        output.write_table(list(lines[0]), rows, f"{len(lines)} lines")
         output.write_report(found, dataset)
     if not found.finished:
         raise Exit(INTERRUPTED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -17,7 +17,7 @@ from sklearn.metrics import get_scorer_names
 from typer import Argument, Option
 
 from rowsparse.cli.methods import METHODS
-from rowsparse.cli.output import check_output
+from rowsparse.cli.output import check_output, write_table
 from rowsparse.cli.pages import write_page
 from rowsparse.datasets import Dataset, load_any
 from rowsparse.datasets.base import Impute, Task
@@ -167,6 +167,11 @@ class OutputOptions:
             check_output("--out", self.out, (".csv",), data, self.force)
         if self.report is not None:
             check_output("--report", self.report, (".html",), data, self.force)
+
+    def write_table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], what: str) -> None:
+        """The result as csv, if one was asked for; ``what`` is in it, for the message."""
+        if self.out is not None:
+            write_table(self.out, columns, rows, what)
 
     def write_report(self, result: Any, dataset: Dataset) -> None:
         """The page, if one was asked for."""

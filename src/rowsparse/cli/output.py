@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from rowsparse.cli.terminal import plain
+from rowsparse.cli.terminal import plain, say, show_notes
 
 # A spreadsheet takes a cell that begins so for a formula, and some formulas run programs.
 FORMULA = ("=", "+", "-", "@")
@@ -101,6 +101,14 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
         f"{path} has ' before names that a spreadsheet would run, and escapes for control "
         f"characters: {shown}{' and others' if len(changed) > 4 else ''}."
     ]
+
+
+def write_table(
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], what: str
+) -> None:
+    """Write a table and say so; ``what`` is in it."""
+    show_notes(write_csv(path, header, rows))
+    say(f"Wrote {what} to {path}.")
 
 
 def harmless_text(text: str) -> str:

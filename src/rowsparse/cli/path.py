@@ -12,15 +12,12 @@ from rowsparse.cli.fit import FitOfSteps
 from rowsparse.cli.methods import build_selector, known_method
 from rowsparse.cli.opening import at_most, grouped, opened
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
-from rowsparse.cli.output import write_csv
 from rowsparse.cli.select import complete
 from rowsparse.cli.terminal import (
     finite,
     plain_table,
     print_json,
     said_plainly,
-    say,
-    show_notes,
     terminal,
     warnings_as_notes,
     working,
@@ -82,10 +79,8 @@ def path(
             print_json({"dataset": dataset.name, "method": method, "steps": steps, "notes": notes})
         else:
             _show(steps)
-        if output.out is not None:
-            rows = [[*list(step.values())[:-1], "; ".join(step["entered"])] for step in steps]
-            show_notes(write_csv(output.out, list(steps[0]), rows))
-            say(f"Wrote {len(steps)} steps to {output.out}.")
+        rows = [[*list(step.values())[:-1], "; ".join(step["entered"])] for step in steps]
+        output.write_table(list(steps[0]), rows, f"{len(steps)} steps")
         output.write_report(followed, dataset)
 
 

@@ -12,15 +12,13 @@ from typer import Exit, Option
 from rowsparse.cli.methods import METHODS, build_selector, stopped_after
 from rowsparse.cli.opening import grouped
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
-from rowsparse.cli.output import check_output, write_csv
+from rowsparse.cli.output import check_output, write_table
 from rowsparse.cli.reduced import reduced_table
 from rowsparse.cli.selection import as_record, as_rows, read_selection, show
 from rowsparse.cli.terminal import (
     INTERRUPTED,
     print_json,
     said_plainly,
-    say,
-    show_notes,
     warnings_as_notes,
     working,
 )
@@ -78,12 +76,10 @@ def select(
             print_json({**as_record(selection), "notes": notes})
         else:
             show(selection)
-        if output.out is not None:
-            show_notes(write_csv(output.out, *as_rows(selection)))
-            say(f"Wrote {selection.n_selected} features to {output.out}.")
+        output.write_table(*as_rows(selection), f"{selection.n_selected} features")
         if out_data is not None:
-            show_notes(write_csv(out_data, *reduced_table(dataset, selector.support_)))
-            say(f"Wrote {dataset.n_samples} rows of the selected columns to {out_data}.")
+            what = f"{dataset.n_samples} rows of the selected columns"
+            write_table(out_data, *reduced_table(dataset, selector.support_), what)
         output.write_report(selector, dataset)
     if selection.solution is not None and selection.solution.status == Status.INTERRUPTED:
         raise Exit(INTERRUPTED)

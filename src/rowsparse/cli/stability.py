@@ -19,15 +19,12 @@ from rowsparse.cli.options import (
     Seed,
     Store,
 )
-from rowsparse.cli.output import write_csv
 from rowsparse.cli.progress import bar
 from rowsparse.cli.terminal import (
     plain,
     plain_table,
     print_json,
     said_plainly,
-    say,
-    show_notes,
     terminal,
     warnings_as_notes,
 )
@@ -93,9 +90,7 @@ def stability(
             cells = [[row[0], row[1], f"{row[2]:.2f}", "yes" if row[3] else ""] for row in shown]
             terminal().print(plain_table(COLUMNS, cells, words=("name", "stable")))
             terminal().print(plain(result.explanation()), markup=False)
-        if output.out is not None:
-            show_notes(write_csv(output.out, COLUMNS, rows))
-            say(f"Wrote {len(rows)} features to {output.out}.")
+        output.write_table(COLUMNS, rows, f"{len(rows)} features")
         output.write_report(stable, dataset)
 
 

@@ -20,7 +20,6 @@ from rowsparse.cli.options import (
     Seed,
     Store,
 )
-from rowsparse.cli.output import write_csv
 from rowsparse.cli.path import whole_numbers
 from rowsparse.cli.progress import bar
 from rowsparse.cli.selection import as_record, as_rows, read_selection, show
@@ -29,8 +28,6 @@ from rowsparse.cli.terminal import (
     plain_table,
     print_json,
     said_plainly,
-    say,
-    show_notes,
     terminal,
     warnings_as_notes,
 )
@@ -89,9 +86,7 @@ def tune(
             rows = [[_shown(value) for value in line.values()] for line in lines]
             terminal().print(plain_table(list(lines[0]), rows, words=("chosen",)))
             show(selection)
-        if output.out is not None:
-            show_notes(write_csv(output.out, *as_rows(selection)))
-            say(f"Wrote {selection.n_selected} features to {output.out}.")
+        output.write_table(*as_rows(selection), f"{selection.n_selected} features")
         output.write_report(search, dataset)
 
 

@@ -68,7 +68,7 @@ def find_text(path: Path, suffix: str, content: bytes | None, how: Reading) -> T
             f"{path}: expected lines of text, got one of more than {LONGEST_LINE:,} characters; "
             f"the file is damaged or of another kind."
         )
-    delimiter = _delimiter(path, line, DELIMITERS.get(suffix, ","), how.delimiter)
+    delimiter = _delimiter(line, DELIMITERS.get(suffix, ","), how.delimiter)
     with _open(path, content) as stream:
         first = next(csv.reader(stream, delimiter=delimiter, strict=True), [])
     names = _names(path, first, how.header)
@@ -106,7 +106,7 @@ def _as_utf8(path: Path, content: bytes | None) -> bytes | None:
     return content
 
 
-def _delimiter(path: Path, line: str, usual: str, given: str | None) -> str:
+def _delimiter(line: str, usual: str, given: str | None) -> str:
     """What was asked for, else what is usual, unless only something else parts the first line."""
     if given is not None:
         delimiter = NAMED_DELIMITERS.get(given, given)

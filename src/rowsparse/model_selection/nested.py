@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -30,7 +30,7 @@ def nested_score(
     table = Table.of(owner, search.selector, X, y, search.imputer)
     metadata = Metadata.of(owner, table.shape[0], sample_weight, groups)
     splits = splits_of(search.cv if cv is None else cv, table, metadata)
-    inner = _inner(search, splits, cv)
+    inner = _inner(search)
     tasks = [(table, inner, metadata, split) for split in splits]
     found, interrupted = finished(_outer_fold, tasks, search.n_jobs, lambda: False)
     if not found:
@@ -42,19 +42,18 @@ def nested_score(
             UserWarning,
             stacklevel=3,
         )
-    scores = np.array([score for score, _, _, _ in found])
-    supports = tuple(support for _, support, _, _ in found)
+    scores = np.array([fold.score for fold in found])
     share = float(np.mean([split.test.size / split.train.size for split in splits]))
     return NestedScore(
         scores,
-        np.array([size for _, _, _, size in found]),
-        tuple(params for _, _, params, _ in found),
-        supports,
+        np.array([fold.size for fold in found]),
+        tuple(fold.params for fold in found),
+        tuple(fold.support for fold in found),
         corrected_interval(scores, share)[0],
     )
 
 
-def _inner(search: Any, splits: list[Split], cv: Any) -> Any:
+def _inner(search: Any) -> Any:
     """The search inside the outer folds, which are the ones that run at the same time."""
     if np.iterable(search.cv):
         raise ValueError(
@@ -64,9 +63,16 @@ def _inner(search: Any, splits: list[Split], cv: Any) -> Any:
     return clone(search).set_params(n_jobs=None)
 
 
-def _outer_fold(
-    table: Table, search: Any, metadata: Metadata, split: Split
-) -> tuple[float, np.ndarray, dict[str, Any], int]:
+class _Fold(NamedTuple):
+    """What the search finds on one outer fold."""
+
+    score: float
+    support: np.ndarray
+    params: dict[str, Any]
+    size: int  # number of features
+
+
+def _outer_fold(table: Table, search: Any, metadata: Metadata, split: Split) -> _Fold:
     selector = table.resolved(search.selector)
     inner = clone(search).set_params(selector=selector)
     groups = None if metadata.groups is None else np.asarray(metadata.groups)[split.train]
@@ -76,4 +82,4 @@ def _outer_fold(
     readout = readout_for(search.estimator, search.scoring, table.target)
     table = table.filled(split.train)
     score = readout.scores(table.X, table.y, table.target, split, [Step(support)])[0]
-    return score, support, fitted.best_params_, n_selected(fitted.best_selector_)
+    return _Fold(score, support, fitted.best_params_, n_selected(fitted.best_selector_))

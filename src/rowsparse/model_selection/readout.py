@@ -176,7 +176,7 @@ class LossReadout:
         rows = np.unique(np.concatenate([s.rows for s in solutions] + [np.zeros(0, int)]))
         rows = rows.astype(int)
         B = self._test_columns(X, split, rows)
-        Y, known = _outputs_of_training(y, target, split)
+        Y, known = _outputs_of_training(target, split)
         r = self.selector.get_params().get("r", 2.0)
         return [self._score(s, B, rows, Y, known, r, split.test_weight) for s in solutions]
 
@@ -211,9 +211,7 @@ class LossReadout:
         return -float(np.average(residuals**r, weights=weight)) / r
 
 
-def _outputs_of_training(
-    y: np.ndarray, target: Target, split: Split
-) -> tuple[np.ndarray, np.ndarray]:
+def _outputs_of_training(target: Target, split: Split) -> tuple[np.ndarray, np.ndarray]:
     """Y of the test samples, and which of its columns the training samples have."""
     Y = target.Y[split.test]
     if target.kind != "multiclass":

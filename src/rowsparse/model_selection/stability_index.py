@@ -8,9 +8,10 @@ from scipy import stats
 from .intervals import Interval
 
 
-def chosen_matrix(selections: list[np.ndarray], n_features: int) -> np.ndarray:
+def chosen_matrix(selections: list[np.ndarray]) -> np.ndarray:
     """One row per selection, true where a column was chosen; columns never chosen are left out."""
-    used = np.unique(np.concatenate([*selections, np.zeros(0, dtype=int)])).astype(int)
+    none = np.zeros(0, dtype=int)  # there may be no selection at all
+    used = np.unique(np.concatenate([*selections, none])).astype(int)
     Z = np.zeros((len(selections), used.size), dtype=bool)
     for row, columns in zip(Z, selections, strict=True):
         row[np.searchsorted(used, columns)] = True
@@ -25,7 +26,7 @@ def nogueira(selections: list[np.ndarray], n_features: int, level: float = 0.95)
     p_f is how often column f was chosen in M selections and k their mean size: 1 for the same
     columns always, 0 on average for columns drawn at random, whatever k is.
     """
-    Z = chosen_matrix(selections, n_features).astype(float)
+    Z = chosen_matrix(selections).astype(float)
     M = len(Z)
     k = Z.sum(axis=1)
     share = k.mean() / n_features if M else 0.0
@@ -33,12 +34,14 @@ def nogueira(selections: list[np.ndarray], n_features: int, level: float = 0.95)
     if M < 2 or chance == 0:
         return _unknown(level)
     p = Z.mean(axis=0)
-    value = 1 - M / (M - 1) * float(np.sum(p * (1 - p))) / n_features / chance
-    # their theorem: the index is asymptotically normal; every selection's influence on it
-    own = Z @ p / n_features - k * k.mean() / n_features**2
-    own += value / 2 * (2 * k * k.mean() / n_features**2 - (k + k.mean()) / n_features + 1)
-    influence = own / chance
-    variance = 4 / M**2 * float(np.sum((influence - influence.mean()) ** 2))
+    variances = M / (M - 1) * p * (1 - p)
+    value = 1 - float(np.sum(variances)) / n_features / chance
+    # their theorem: the index is asymptotically normal, by the influence of every selection on it
+    agreement = Z @ p / n_features - k / n_features * share
+    size = 2 * k / n_features * share - k / n_features - share + 1
+    influence = (agreement + value / 2 * size) / chance
+    apart = influence - influence.mean()
+    variance = 4 / M**2 * float(np.sum(apart**2))
     return _interval(value, np.sqrt(variance), level)
 
 
@@ -48,8 +51,10 @@ def kuncheva(selections: list[np.ndarray], n_features: int, level: float = 0.95)
     k = sizes.pop() if len(sizes) == 1 else 0
     if not 0 < k < n_features or len(selections) < 2:
         return _unknown(level)
-    Z = chosen_matrix(selections, n_features).astype(float)
-    return _of_pairs((Z @ Z.T * n_features - k**2) / (k * (n_features - k)), level)
+    Z = chosen_matrix(selections).astype(float)
+    common = Z @ Z.T
+    alike = (common * n_features - k**2) / (k * (n_features - k))
+    return _of_pairs(alike, level)
 
 
 def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
@@ -57,29 +62,31 @@ def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) 
     corrected for chance: larger selections look more stable."""
     if len(selections) < 2:
         return _unknown(level)
-    Z = chosen_matrix(selections, n_features).astype(float)
+    Z = chosen_matrix(selections).astype(float)
     common = Z @ Z.T
     k = Z.sum(axis=1)
     either = k[:, None] + k[None, :] - common
-    return _of_pairs(np.divide(common, either, out=np.ones_like(common), where=either > 0), level)
+    alike = np.divide(common, either, out=np.ones_like(common), where=either > 0)
+    return _of_pairs(alike, level)
 
 
 def _of_pairs(alike: np.ndarray, level: float) -> Interval:
     """The mean of a symmetric table off its diagonal; its error by leaving out one selection."""
     M = len(alike)
-    rows = alike.sum(axis=1) - np.diag(alike)
-    total = rows.sum()
-    value = total / (M * (M - 1))
+    with_others = alike.sum(axis=1) - np.diag(alike)
+    total = with_others.sum()
+    value = float(total) / (M * (M - 1))
     if M < 3:
-        return Interval(float(value), float("nan"), float("nan"), level)
-    without = (total - 2 * rows) / ((M - 1) * (M - 2))
-    error = np.sqrt((M - 1) / M * np.sum((without - without.mean()) ** 2))
-    return _interval(float(value), float(error), level)
+        return Interval(value, float("nan"), float("nan"), level)
+    without_one = (total - 2 * with_others) / ((M - 1) * (M - 2))
+    apart = without_one - without_one.mean()
+    error = np.sqrt((M - 1) / M * np.sum(apart**2))
+    return _interval(value, float(error), level)
 
 
 def _interval(value: float, error: float, level: float) -> Interval:
-    reach = float(stats.norm.ppf((1 + level) / 2)) * float(error)
-    return Interval(float(value), float(value) - reach, min(float(value) + reach, 1.0), level)
+    reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    return Interval(value, value - reach, min(value + reach, 1.0), level)
 
 
 def _unknown(level: float) -> Interval:

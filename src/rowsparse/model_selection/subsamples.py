@@ -20,11 +20,11 @@ def complementary_pairs(
         return [_halves_of_groups(np.asarray(groups), rng) for _ in range(n_pairs)]
     n = len(target.Y)
     codes = np.zeros(n, dtype=int) if target.classes is None else target.codes
-    _check_classes(target, codes)
+    _check_classes(codes)
     return [_stratified_halves(codes, rng) for _ in range(n_pairs)]
 
 
-def _check_classes(target: Target, codes: np.ndarray) -> None:
+def _check_classes(codes: np.ndarray) -> None:
     smallest = np.bincount(codes).min()
     if smallest < 2:
         raise ValueError(

@@ -82,11 +82,9 @@ def _information(codes, other, weights, table, out):
                     total += count
                     information += count * math.log(count)
         for count in rows:
-            if count > 0.0:
-                information -= count * math.log(count)
+            information -= _c_log_c(count)
         for count in columns:
-            if count > 0.0:
-                information -= count * math.log(count)
+            information -= _c_log_c(count)
         out[j] = information / total + math.log(total)
 
 
@@ -131,9 +129,7 @@ def _best_cut(values, classes, weights, a, b, left, right):
     ``n log n - sum c log c`` is then n times the entropy.
     """
     left[:] = 0.0
-    right[:] = 0.0
-    for i in range(a, b):
-        right[classes[i]] += weights[i]
+    _count(classes, weights, a, b, right)
     n, sum_right, k = _of_counts(right)
     if k < 2 or n <= 1.0:
         return -1
@@ -148,24 +144,22 @@ def _best_cut(values, classes, weights, a, b, left, right):
     for i in range(a, b - 1):
         c = classes[i]
         w = weights[i]
-        if left[c] > 0.0:
-            sum_left -= left[c] * math.log(left[c])
-        else:
+        if left[c] == 0.0:
             k_left += 1
-        sum_right -= right[c] * math.log(right[c])
+        sum_left -= _c_log_c(left[c])
+        sum_right -= _c_log_c(right[c])
         left[c] += w
         right[c] -= w
-        sum_left += left[c] * math.log(left[c])
-        if right[c] > 1e-9 * w:
-            sum_right += right[c] * math.log(right[c])
-        else:
+        if right[c] <= 1e-9 * w:  # rounding of the weights
             right[c] = 0.0
             k_right -= 1
+        sum_left += _c_log_c(left[c])
+        sum_right += _c_log_c(right[c])
         n_left += w
         if values[i] == values[i + 1]:
             continue
-        h_left = n_left * math.log(n_left) - sum_left
-        h_right = (n - n_left) * math.log(n - n_left) - sum_right
+        h_left = _c_log_c(n_left) - sum_left
+        h_right = _c_log_c(n - n_left) - sum_right
         if h_left + h_right < best - 1e-10 * whole:  # by more than rounding
             best = h_left + h_right
             where = i + 1
@@ -176,17 +170,27 @@ def _best_cut(values, classes, weights, a, b, left, right):
     return where if whole - best > cost else -1
 
 
+def _count(classes, weights, a, b, counts):
+    """How much weight each class has inside a..b."""
+    counts[:] = 0.0
+    for i in range(a, b):
+        counts[classes[i]] += weights[i]
+
+
 def _of_counts(counts):
     """Their sum, the sum of c log c, and how many are not zero."""
     total = 0.0
     sum_log = 0.0
     positive = 0
     for count in counts:
-        if count > 0.0:
-            total += count
-            sum_log += count * math.log(count)
-            positive += 1
+        total += count
+        sum_log += _c_log_c(count)
+        positive += count > 0.0
     return total, sum_log, positive
+
+
+def _c_log_c(count):
+    return count * math.log(count) if count > 0.0 else 0.0
 
 
 def _log_choices(k):

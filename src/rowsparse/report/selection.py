@@ -15,7 +15,7 @@ from ..selectors import GroupedSelector
 from ..selectors.grouped import Features, features_of
 from .facts import Feature, PathFacts, Trace
 from .table import Groups, Table, class_names, stand_ins
-from .words import listed, number, visible
+from .words import listed, visible
 
 MOST_FEATURES = 100  # of one page, best first; the JSON has as many, ``to_frame`` has all
 MOST_TRACES = 40  # lines of a path that an eye still tells apart
@@ -248,11 +248,3 @@ def _axis(path: Path) -> tuple[str, np.ndarray]:
     if path.ks is not None and np.isnan(path.alphas).any():
         return "k", path.ks
     return "alpha", path.alphas
-
-
-def entry_words(path: PathFacts) -> str:
-    """How far the path goes, in one sentence."""
-    return (
-        f"{path.axis} from {number(path.places[0])} to {number(path.places[-1])}: "
-        f"{path.n_features[0]:,} to {path.n_features[-1]:,} features."
-    )

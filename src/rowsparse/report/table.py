@@ -18,7 +18,6 @@ MOST_SAMPLES = 5000  # quantiles of more look the same
 MOST_PRODUCTS = 1e9  # of correlations: some tenths of a second
 CLOSE = 0.8  # correlation from which a column is named as one that could stand in
 MOST_STAND_INS = 3
-MOST_CLASSES_LISTED = 60
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ one product with X and one with X', and the certificate of every iterate comes f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -99,7 +99,8 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
                 new = self._worst_row(problem, new)
         lower = new.objective < state.objective - _rounding(problem, state)
         new.smallest = min(state.smallest, new.criterion)
-        new.n_idle = 0 if lower or new.smallest < state.smallest else state.n_idle + 1
+        nearer = new.smallest < state.smallest
+        new.n_idle = 0 if lower or nearer else state.n_idle + 1
         new.stalled = new.n_idle >= MAX_IDLE
         return self._checked(problem, new)
 
@@ -112,78 +113,94 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         now = state.evaluation
         before = state.before
         beta = (state.momentum - 1) / _next_momentum(state.momentum)
-        V = state.W + beta * (state.W - state.W_before)
-        E = now.residual + beta * (now.residual - before.residual)
-        G = now.gradient + beta * (now.gradient - before.gradient)
-        W, residual, curvature = _step(problem, V, E, G, LOWER * state.curvature)
-        value = problem.value_of_residual(W, residual)
+        beyond = _Origin(
+            state.W + beta * (state.W - state.W_before),
+            now.residual + beta * (now.residual - before.residual),
+            now.gradient + beta * (now.gradient - before.gradient),
+        )
+        reached = _step(problem, beyond, LOWER * state.curvature)
+        W = reached.W
+        value = problem.value_of_residual(W, reached.residual)
         if value > state.objective + _rounding(problem, state):
             return None
-        if problem.convex and np.vdot(V - W, W - state.W) > 0:  # the momentum points uphill
+        if problem.convex and np.vdot(beyond.W - W, W - state.W) > 0:  # the momentum points uphill
             return None
-        longer = state.momentum * np.sqrt(curvature / state.curvature)
-        return _moved(problem, state, W, residual, curvature, _next_momentum(longer))
+        # a shorter step has come less far: the momentum is that of steps of its length
+        longer = state.momentum * np.sqrt(reached.curvature / state.curvature)
+        return _moved(problem, state, reached, _next_momentum(longer))
 
     def _plain(self, problem: PenalisedProblem, state: _State) -> _State:
         """The step from W, which never raises the objective; momentum starts afresh."""
         now = state.evaluation
-        W, residual, curvature = _step(
-            problem, state.W, now.residual, now.gradient, LOWER * state.curvature
-        )
-        new = _moved(problem, state, W, residual, curvature, _next_momentum(1.0))
+        here = _Origin(state.W, now.residual, now.gradient)
+        reached = _step(problem, here, LOWER * state.curvature)
+        new = _moved(problem, state, reached, _next_momentum(1.0))
         if new.objective <= state.objective + _rounding(problem, state):
             return new
         return replace(state, momentum=1.0, W_before=state.W, before=now)  # overflow
 
     def _misses_rows(self, problem: PenalisedProblem, state: _State, new: _State) -> bool:
-        moves = np.sqrt(problem.sample_curvatures + problem.ridge) * row_norms(new.W - state.W)
-        return float(moves.max(initial=0.0)) < SLOW * new.criterion * problem.violation_scale
+        curvatures = problem.sample_curvatures + problem.ridge
+        moves = np.sqrt(curvatures) * row_norms(new.W - state.W)
+        largest = float(moves.max(initial=0.0))
+        return largest < SLOW * new.criterion * problem.violation_scale
 
     def _worst_row(self, problem: PenalisedProblem, state: _State) -> _State:
         """The row of largest violation moved to its exact minimiser."""
-        j = np.array([int(np.argmax(state.evaluation.scores))])
+        now = state.evaluation
+        j = np.array([int(np.argmax(now.scores))])
         step = 1 / (problem.sample_curvatures[j] + problem.ridges[j])
-        target = state.W[j] - step[:, None] * state.evaluation.gradient[j]
+        target = state.W[j] - step[:, None] * now.gradient[j]
         W = state.W.copy()
         W[j] = problem.penalty.take(j).prox(target, step)
         change = problem.design.take(j) @ (W[j] - state.W[j])
-        new = _moved(problem, state, W, state.evaluation.residual + change, state.curvature, 1.0)
+        reached = _Reached(W, now.residual + change, state.curvature)
+        new = _moved(problem, state, reached, 1.0)
         return new if new.objective < state.objective else state
 
 
-def _step(
-    problem: PenalisedProblem, V: np.ndarray, E: np.ndarray, G: np.ndarray, curvature: float
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """The prox step from V (residual E, gradient G) with a curvature that bounds the loss's."""
-    s = problem.loss.weights(len(E)) / len(E)
+class _Origin(NamedTuple):
+    """Where a step begins."""
+
+    W: np.ndarray
+    residual: np.ndarray
+    gradient: np.ndarray
+
+
+class _Reached(NamedTuple):
+    """Where it ends, and the curvature that was enough for it."""
+
+    W: np.ndarray
+    residual: np.ndarray
+    curvature: float
+
+
+def _step(problem: PenalisedProblem, origin: _Origin, curvature: float) -> _Reached:
+    """The prox step with a curvature that bounds the loss's between its ends."""
+    n = len(origin.residual)
+    shares = problem.loss.weights(n) / n
     while True:
-        W = problem.penalty.prox(V - G / curvature, 1 / curvature)
+        W = problem.penalty.prox(origin.W - origin.gradient / curvature, 1 / curvature)
         residual = problem.design.matmul(W) - problem.Y
-        change = residual - E
-        step = W - V
+        change = residual - origin.residual
+        step = W - origin.W
         length = float(np.vdot(step, step))
-        bend = float(s @ np.einsum("ij,ij->i", change, change))
+        bend = float(shares @ np.einsum("ij,ij->i", change, change))
         bend += float(problem.ridges @ np.einsum("ij,ij->i", step, step))
         # a step so short that its square underflows has no curvature to measure
         if length == 0 or not bend > curvature * length * (1 + 1e-12):
-            return W, residual, curvature
-        curvature = max(RAISE * curvature, min(bend / length, 2 * RAISE * curvature))
+            return _Reached(W, residual, curvature)
+        measured = min(bend / length, 2 * RAISE * curvature)
+        curvature = max(RAISE * curvature, measured)
 
 
-def _moved(
-    problem: PenalisedProblem,
-    state: _State,
-    W: np.ndarray,
-    residual: np.ndarray,
-    curvature: float,
-    momentum: float,
-) -> _State:
-    evaluation = problem.evaluate_residual(W, residual)
+def _moved(problem: PenalisedProblem, state: _State, reached: _Reached, momentum: float) -> _State:
+    evaluation = problem.evaluate_residual(reached.W, reached.residual)
     return _State(
-        W,
+        reached.W,
         evaluation.objective,
         evaluation.violation,
-        curvature=curvature,
+        curvature=reached.curvature,
         evaluation=evaluation,
         W_before=state.W,
         before=state.evaluation,
