@@ -14,10 +14,12 @@ from .interior_point import Multipliers
 from .machine import CLOSE, Machine
 from .smo import pairwise
 
-SMALL = 100  # samples up to which moves of pairs are fastest, also where there are fewer columns
+# Samples up to which moves of pairs are fastest, also where there are fewer columns: six fits of
+# zero norms take 1.65 times as long without.
+SMALL = 100
 EXACT = 1e-10  # in margins, or as a gap: that leaves about half as many digits of u
 ROUGH = 1e-5  # of the objective or in margins, where machines are only compared or left again
-MOVES = 20_000  # of pairs, before linear systems or an interior point take over
+MOVES = 20_000  # of pairs, before linear systems or an interior point take over: some never end
 TALL = 4  # samples per column up to which pairs are tried before an interior point through B
 GROWTH = 4  # of the samples in doubt where they were too few, and of those that a sample stands for
 

@@ -21,7 +21,9 @@ from ..base import Deadline
 from .reweighting import Alive, Image, Reweighted
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
-CANDIDATES = 8  # features that may leave, and that may come in, in each round
+# Features that may leave, and that may come in, in each round: with four the objective of breast
+# cancer at k = 4 is 2 % higher, for four fifths of the time.
+CANDIDATES = 8
 WORTH_IT = 1e-4  # of the value
 AFFORDABLE = 1e9  # flops of a round
 

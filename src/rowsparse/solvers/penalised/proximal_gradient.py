@@ -19,7 +19,7 @@ from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State
 
 RAISE = 1.5  # of the curvature, when a step is too long
-LOWER = 0.9  # of the curvature, after each step
+LOWER = 0.9  # of the curvature, after each step: it need only bound the loss where steps pass
 SLOW = 0.1  # of the violation: where steps move less, single rows are wrong that steps cannot see
 MAX_IDLE = 100  # steps without a lower objective or a smaller violation
 
