@@ -35,20 +35,17 @@ from .working_set import WorkingSet
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
 IDLE = 1e-10  # of the objective: a step that gains less has done nothing but take its time
-# Rounds after which a violation that is the same to within this part ends a descent: on 6 x 19
-# columns equal up to 1e-7 (r = 1.2) it stays for all 200, and a fit took 14 s.
-FRUITLESS = 10
-UNCHANGED = 0.01
 HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
 STUCK = 10  # rounds: most descents need fewer
+# A violation that is the same to within this part for so many rounds ends a descent: on 6 x 19
+# columns equal up to 1e-7 (r = 1.2) it stays for all 200, and a fit took 14 s.
+UNCHANGED = 0.01
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
 STAGE_DONE = 1e-4  # the violation under a smoothing at which it is lowered
 SWEEPS = 3  # over all rows, before those over the nonzero ones
-# A round of sweeps that leaves less of the violation needs no Newton step: without this ALLAML /50
-# takes 1.3 times as long, GLIOMA /50 with LpInf 1.2 times.
+# A round of sweeps that leaves less of the violation needs no Newton step: ALLAML /50 is 1.3 times
+# as fast with it. Nor does one whose moves on the nonzero rows fall below a part of the first.
 QUICK = 0.3
-# Nor does one whose moves on the nonzero rows fall below this part of the first: without this six
-# fits together take 1.1 times as long.
 SETTLING = 0.1
 NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
 SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
@@ -71,11 +68,6 @@ class _State(State):
     n_idle: int = 0  # steps in a row that changed nothing
     near: bool = False  # what is left is little: a neighbour was solved
     origin: _State | None = None  # the start, where a smoothing may lead above it
-
-    @property
-    def known(self) -> list[np.ndarray]:
-        """W, its residual and the gradient there."""
-        return [self.W, self.evaluation.residual, self.evaluation.gradient]
 
 
 @dataclass
@@ -129,11 +121,11 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         if not problem.loss.quadratic:
             smoothing = _first_smoothing(problem, residual)
             return self._assessed(problem, state.W, smoothing, state.working_set, residual)
-        known = state.known
+        known = [state.W, residual, state.evaluation.gradient]
         if before is not None and before.alpha != state.alpha:
             share = (problem.penalty.alpha - state.alpha) / (state.alpha - before.alpha)
-            both = zip(known, before.known, strict=True)
-            ahead = [now + share * (now - then) for now, then in both]
+            old = [before.W, before.evaluation.residual, before.evaluation.gradient]
+            ahead = [now + share * (now - then) for now, then in zip(known, old, strict=True)]
             known = min(ahead, known, key=lambda point: problem.value_of_residual(*point[:2]))
         W, E, gradient = known
         floor = problem.smoothing_floor
@@ -266,7 +258,7 @@ def descend(
     reached = marked = np.inf
     with one_blas_thread():
         for i in range(ROUNDS):
-            if i % FRUITLESS == 0:
+            if i % STUCK == 0:
                 if abs(reached - marked) <= UNCHANGED * reached < np.inf:
                     return  # rounding is in the way
                 marked = reached
