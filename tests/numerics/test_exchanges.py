@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rowsparse.numerics.exchanges import _SEARCH, NOTHING, Products, exchanged
+from rowsparse.numerics.exchanges import _SEARCH, NOTHING, Kicks, Products, exchanged
 from rowsparse.numerics.shares import _MOVE
 
 PLAIN = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
@@ -76,3 +76,20 @@ def test_moved_shares_keep_the_sum_compiled_or_not():
         ends.append(end)
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-8)
     assert ends[0].sum() == pytest.approx(3.0)
+
+
+@PLAIN
+def test_where_members_fit_all_samples_rounding_is_no_gain(plain, monkeypatch):
+    """Gains are rounding there, and some promise that a column may enter which may not."""
+    if plain:
+        monkeypatch.setattr(_SEARCH.__class__, "__call__", lambda kernel, *a: kernel.plain(*a))
+    for seed in range(20):
+        data = Data(n=9, d=24, seed=seed)
+        data.X[:, 5] = data.X[:, 4] * (1 + 1e-5)
+        products = Products(
+            NOTHING, data.X.T @ data.X, data.Y.T @ data.X, np.sum(data.X**2, axis=0), data.total
+        )
+        kicks = Kicks.drawn(np.random.default_rng(seed), 10, 9)
+        found = exchanged(products, np.array([], dtype=int), np.zeros(9, dtype=int), kicks)
+        assert len(set(found.tolist())) == len(found)
+        assert data.value(found) < 1e-6 * data.total

@@ -156,7 +156,11 @@ def _search(
             i, j, gain = _best_swap(state, m)
             if i < 0 or not gain > IMPROVES * value + ROUNDING * total:
                 break
+            left = state.S[i]
             m = _leave(state, m, i)
+            if not state.outer[D, j] > state.outer[LEAST, j]:  # the gain was rounding
+                m = _enter(state, products, stored, m, left)
+                break
             m = _enter(state, products, stored, m, j)
         if value < best * (1.0 - IMPROVES):
             best = value
@@ -227,7 +231,9 @@ def _enter(state, products, stored, m, j):
         for a in range(len(row)):
             row[a] = dot(products[a], products[j])
     for s in range(m):
-        subtract(row, row[state.S[s]], outer[s])
+        own[s] = row[state.S[s]]
+    for s in range(m):
+        subtract(row, own[s], outer[s])
     row[j] = outer[D, j]
     for q in range(len(own)):
         own[q] = outer[q, j]
