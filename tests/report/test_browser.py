@@ -62,6 +62,8 @@ Promise.all(loaded).then(([phone, desk, classes]) => {
     before, byName, sorted, turned, byScore,
     hiddenBefore, tip: tip.textContent, note: line.dataset.note, hidden: tip.hidden,
     loud: line.classList.contains("loud"),
+    torn: [...phone.contentDocument.querySelectorAll(".cards td[data-label]")].filter((cell) =>
+      [...cell.childNodes].filter((node) => node.textContent.trim()).length > 1).length,
     asked: [phone, desk, classes].flatMap((frame) =>
       frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name)),
     smallest: Math.min(...[...phone.contentDocument.querySelectorAll("figure svg text")].map(
@@ -104,6 +106,10 @@ def test_no_horizontal_scroll(seen):
     assert seen["deskWidth"] <= seen["deskRoom"]
     assert seen["classesWidth"] <= 375
     assert seen["phoneHeight"] > 2000  # it has been laid out
+
+
+def test_what_a_cell_says_stays_one_text_beside_its_label(seen):
+    assert seen["torn"] == 0
 
 
 def test_letters_of_figures_can_be_read_on_a_phone(seen):

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rowsparse import GroupedSelector, L2pSelector, TopKSelector
+from rowsparse import GroupedSelector, L2pSelector, ScoreSelector, TopKSelector
 from rowsparse.datasets import load_any
 from rowsparse.model_selection import SelectorCV, Stability
 from rowsparse.report import report, report_json, report_markdown
@@ -212,3 +212,13 @@ def test_the_target_is_read_where_no_selector_was_passed(comparison):
     assert data["classes"] == [["ill", 20], ["well", 40]]
     data = facts_of(comparison, (table, table[:, 0]))["data"]
     assert data["target"] == "numbers, 1 output"
+
+
+def test_many_classes_of_a_filter_show_those_that_stand_out(fifty):
+    X, y = fifty
+    facts = facts_of(ScoreSelector("f", 3).fit(X, y), fifty)
+    for feature in facts["features"]:
+        values = X[:, feature["index"]]
+        far = [abs(values[y == label].mean() - values.mean()) for label in range(50)]
+        expected = [str(label) for label in np.argsort(far)[::-1][:3]]
+        assert [group["name"] for group in feature["groups"]] == [*expected, "others"]

@@ -132,6 +132,11 @@ class Groups:
         if len(self.masks) <= MOST_GROUPS:
             chosen = list(range(len(self.masks)))
         else:
+            if not np.any(weights):  # a filter: the groups whose means stand out most
+                centre = values.mean()
+                weights = np.array(
+                    [values[m].mean() - centre if m.any() else 0 for m in self.masks]
+                )
             heavy = np.argsort(-np.abs(weights), kind="stable")[: MOST_GROUPS - 1]
             chosen = heavy.tolist()
         pairs = [(self.names[i], self.masks[i]) for i in chosen]
