@@ -6,9 +6,7 @@ Only ``take`` makes a dense copy, of the columns asked for (n x 8 bytes for each
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,77 +14,18 @@ from scipy import sparse
 
 from ..numerics.rows import nonzero_rows
 from .base import Array, Centers, Design
-from .blocks import RowBlocks
-from .moments import Moments, Summary, dense_parts, n_distinct, summary
+from .moments import (
+    Moments,
+    Summary,
+    dense_parts,
+    merged_each,
+    n_distinct,
+    summaries,
+    summary,
+)
+from .passes import ChosenPasses, OfBlock, Passes
 
-OfBlock = Callable[..., Any]
 SAME_WEIGHTS = 8 * float(np.finfo(float).eps)  # what dividing and multiplying leaves of equality
-
-
-class Passes(ABC):
-    """The rows of X in order, in blocks, and how something is done with every block."""
-
-    shape: tuple[int, int]
-    dtype: np.dtype
-    bounds: Array  # block i holds rows bounds[i] to bounds[i + 1] - 1
-    names: list[str] | None = None
-    count = 0  # passes made so far
-
-    @abstractmethod
-    def results(self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]) -> list:
-        """What ``of_block(block, *shared, *the block's part of each of by_rows)`` says, in order
-        of the blocks."""
-
-    @abstractmethod
-    def merged(
-        self, merge: Callable, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
-    ) -> Any:
-        """The same, merged into one; only neighbours are merged, in their order."""
-
-    def pieces(self, number: int, by_rows: Sequence[Any]) -> list[Any]:
-        """The parts of arrays of n rows that belong to a block."""
-        rows = slice(self.bounds[number], self.bounds[number + 1])
-        return [values[rows] for values in by_rows]
-
-
-class LocalPasses(Passes):
-    """Over a store on this machine; while one block is worked on a thread reads the next."""
-
-    def __init__(self, store: RowBlocks):
-        self.store = store
-        self.shape = store.shape
-        self.dtype = float_type(store.dtype)
-        self.bounds = np.asarray(store.bounds)
-        self.names = store.names
-
-    def results(self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]) -> list:
-        return list(self._each(of_block, shared, by_rows))
-
-    def merged(
-        self, merge: Callable, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
-    ) -> Any:
-        found = self._each(of_block, shared, by_rows)
-        total = next(found)
-        for result in found:
-            total = merge(total, result)
-        return total
-
-    def _each(
-        self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
-    ) -> Iterator[Any]:
-        self.count += 1
-        for number, block in enumerate(self._read_ahead()):
-            yield of_block(as_block(block), *shared, *self.pieces(number, by_rows))
-
-    def _read_ahead(self) -> Iterator[Any]:
-        n_blocks = len(self.bounds) - 1
-        with ThreadPoolExecutor(1, thread_name_prefix="rowsparse-reader") as reader:
-            coming = reader.submit(self.store.block, 0)
-            for following in range(1, n_blocks + 1):
-                block = coming.result()
-                if following < n_blocks:
-                    coming = reader.submit(self.store.block, following)
-                yield block
 
 
 class ChunkedDesign(Design):
@@ -105,14 +44,34 @@ class ChunkedDesign(Design):
         """The same X without some samples."""
         return ChunkedDesign(self.passes, used)
 
+    def of_columns(self, columns: Array) -> ChunkedDesign:
+        """The same samples with some columns of X."""
+        return ChunkedDesign(ChosenPasses(self.passes, columns), self.used)
+
     # -- one pass first ---------------------------------------------------------------------------
 
     def summarise(self, weights: Array, Y: Array, diagonal_only: bool) -> Summary:
         """Everything that one pass says about X and Y, kept for the questions that follow."""
-        direction = np.random.default_rng(0).standard_normal(self.shape[1])
-        self._summary = self._sum(summary, (diagonal_only, direction), (weights, Y), Summary.merged)
+        shared = (diagonal_only, self._direction())
+        self._summary = self.total(summary, shared, (weights, Y), Summary.merged)
         self._summarised = weights, Y
         return self._summary
+
+    def summaries(self, members: Array, weights: Array, Y: Array) -> tuple[Summary, ...]:
+        """The same, in one pass, of several sets of samples: the columns of a mask."""
+        by_rows = (members, weights, Y)
+        found: tuple[Summary, ...] = self.total(
+            summaries, (self._direction(),), by_rows, merged_each
+        )
+        return found
+
+    def learn(self, known: Summary, weights: Array, Y: Array) -> None:
+        """Take over what a pass of another design has said about these samples."""
+        self._summary = known
+        self._summarised = weights, Y
+
+    def _direction(self) -> Array:
+        return np.random.default_rng(0).standard_normal(self.shape[1])
 
     def moments(self, weights: Array, Y: Array) -> Moments | None:
         if self._summary is None or self._summarised is None:
@@ -150,24 +109,24 @@ class ChunkedDesign(Design):
         return self._rows(_matmul, (columns, W[columns]))
 
     def rmatmul(self, R: Array) -> Array:
-        return self._sum(_rmatmul, (None,), (R,))
+        return self.total(_rmatmul, (None,), (R,))
 
     def rmatmul_of(self, columns: Array, R: Array) -> Array:
         if not len(columns):
             return np.zeros((0, R.shape[1]))
-        return self._sum(_rmatmul, (columns,), (R,))
+        return self.total(_rmatmul, (columns,), (R,))
 
     def take(self, columns: Array) -> Array:
         if not len(columns):
             return np.zeros((self.shape[0], 0), order="F")
-        return np.asfortranarray(self._rows(_take, (columns,)))
+        return np.asfortranarray(self._rows(taken, (columns,)))
 
     def squares(self, weights: Array, centers: Centers = None) -> Array:
         d = self.shape[1]
         middles = np.zeros(d) if centers is None else centers
         known = self._known(weights)
         if known is None:
-            return self._sum(_squares, (middles,), (weights,))
+            return self.total(_squares, (middles,), (weights,))
         moments, unit = known
         apart = moments.means[:d] - middles
         return unit * (moments.diagonal[:d] + moments.total * apart**2)
@@ -184,7 +143,7 @@ class ChunkedDesign(Design):
         middles = np.zeros(self.shape[1]) if centers is None else centers
         known = self._known(weights)
         if known is None or known[0].products.ndim == 1:
-            return self._sum(_gram, (left, right, middles), (weights,))
+            return self.total(_gram, (left, right, middles), (weights,))
         moments, unit = known
         apart = moments.means[: self.shape[1]] - middles
         between = moments.total * np.outer(apart[left], apart[right])
@@ -193,16 +152,17 @@ class ChunkedDesign(Design):
     def constant_columns(self) -> Array:
         if self._summary is not None:
             return self._summary.lowest == self._summary.highest
-        lowest, highest = self._sum(_extremes, (), (), _wider)
+        lowest, highest = self.total(_extremes, (), (), _wider)
         return lowest == highest
 
-    def _sum(
+    def total(
         self,
         of_block: OfBlock,
         shared: Sequence[Any],
         by_rows: Sequence[Any],
         merge: Callable = np.add,
     ) -> Any:
+        """What ``of_block`` says of every block, put together."""
         function, by_rows = self._of_used(of_block, by_rows)
         return self.passes.merged(merge, function, shared, by_rows)
 
@@ -238,21 +198,6 @@ def _spread(values: Array, used: Array) -> Array:
     return whole
 
 
-def as_block(block: Any) -> Any:
-    """A block as a float array or CSR array, whatever a store or a chunk holds."""
-    if sparse.issparse(block):
-        block = sparse.csr_array(block)
-    elif type(block).__module__.partition(".")[0] == "sparse":  # pydata's arrays
-        block = sparse.csr_array(block.to_scipy_sparse())
-    else:
-        block = np.asarray(block)
-    return block.astype(float_type(block.dtype), copy=False)
-
-
-def float_type(dtype: Any) -> np.dtype:
-    return np.dtype(dtype) if dtype in (np.float32, np.float64) else np.dtype(float)
-
-
 # -- what is done with one block ------------------------------------------------------------------
 
 
@@ -277,9 +222,10 @@ def _rmatmul(block: Any, columns: Array | None, R: Array) -> Array:
     return out
 
 
-def _take(block: Any, columns: Array) -> Array:
-    taken = block[:, columns]
-    return np.asarray(taken.toarray() if sparse.issparse(taken) else taken, dtype=float)
+def taken(block: Any, columns: Array) -> Array:
+    """Some columns of a block as a dense one."""
+    some = block[:, columns]
+    return np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=float)
 
 
 def _squares(block: Any, centers: Array, weights: Array) -> Array:

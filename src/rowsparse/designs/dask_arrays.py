@@ -17,7 +17,7 @@ from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 
 from ..numerics.threads import one_blas_thread
-from .chunked import OfBlock, Passes, as_block, float_type
+from .passes import OfBlock, Passes, as_block, float_type
 
 KILLED = "KilledWorker"
 LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError")
@@ -26,6 +26,8 @@ FAN_IN = 4  # results that one task merges: a worker holds so many Gram matrices
 
 class DaskPasses(Passes):
     """Over the chunks of a Dask array, whose columns lie in one chunk."""
+
+    by_others = True
 
     def __init__(self, X: Any):
         refuse_columns_in_chunks(X)

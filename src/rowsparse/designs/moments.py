@@ -8,7 +8,7 @@ how the rows were cut changes nothing beyond rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,10 @@ class Moments:
         products += apart**2 if products.ndim == 1 else np.outer(apart, apart)
         return Moments(total, self.means + share * step, products)
 
+    def scaled(self, unit: float) -> Moments:
+        """Under weights that are so many times as large."""
+        return Moments(unit * self.total, self.means, unit * self.products)
+
     def transformed(self, centers: Array, scales: Array) -> Moments:
         """Of the columns ``(z - centers) / scales``."""
         products = self.products / scales
@@ -87,6 +91,10 @@ class Summary:
             self.marks + other.marks,
         )
 
+    def scaled(self, unit: float) -> Summary:
+        """Under weights that are so many times as large."""
+        return replace(self, moments=self.moments.scaled(unit))
+
 
 def summary(block: Any, diagonal_only: bool, direction: Array, weights: Array, Y: Array) -> Summary:
     """Of one block of rows, and their weights and targets."""
@@ -103,6 +111,22 @@ def summary(block: Any, diagonal_only: bool, direction: Array, weights: Array, Y
     with np.errstate(invalid="ignore", over="ignore"):
         moments = _moments(block, diagonal_only, weights, Y)
     return Summary(moments, lowest, highest, (_marks(block, direction),))
+
+
+def summaries(
+    block: Any, direction: Array, members: Array, weights: Array, Y: Array
+) -> tuple[Summary, ...]:
+    """Of several sets of the rows of one block; a column of ``members`` is not zero in one."""
+    found = []
+    for chosen in members.T:
+        rows = np.flatnonzero(chosen)
+        found.append(summary(block[rows], False, direction, weights[rows], Y[rows]))
+    return tuple(found)
+
+
+def merged_each(some: tuple[Summary, ...], others: tuple[Summary, ...]) -> tuple[Summary, ...]:
+    """Set by set."""
+    return tuple(one.merged(other) for one, other in zip(some, others, strict=True))
 
 
 def n_distinct(marks: Array) -> int:

@@ -15,7 +15,8 @@ from ..numerics.rows import nonzero_rows
 from ..numerics.threads import over_slices
 from .base import Array, Centers, Design
 from .blocks import RowBlocks
-from .chunked import ChunkedDesign, LocalPasses
+from .chunked import ChunkedDesign
+from .passes import LocalPasses
 
 # Where ``numerics.passes`` beat BLAS. Below the first, loading numba costs more than many passes
 # save; the last two are where BLAS, which is made for many columns, has caught up.

@@ -11,13 +11,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_X_y
 
-from ..designs import Standardized, as_design
+from ..designs import ChunkedDesign, RowBlocks, Standardized, as_design, is_dask
 from ..inputs import check_integer, check_sample_weight
 from ..numerics.memory import CACHE_BYTES
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
+ADDITIVE = "fisher, f and information_gain with n_bins='sigma'"
 FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
 
 
@@ -43,7 +44,7 @@ class Table:
     """Checked input: X (ndarray or CSC, rows of weight zero dropped), outputs, weights, and which
     columns vary. Weights are counts: a weight of 2 is a row that is there twice."""
 
-    X: Any
+    X: Any  # or a ChunkedDesign, for filters that pass over blocks
     outputs: list[Output]
     weights: np.ndarray
     varying: np.ndarray
@@ -54,7 +55,13 @@ class Table:
 
     def take(self, columns: np.ndarray) -> Table:
         """The table of some columns."""
-        return replace(self, X=self.X[:, columns], varying=self.varying[columns])
+        X = self.X.of_columns(columns) if self.in_blocks else self.X[:, columns]
+        return replace(self, X=X, varying=self.varying[columns])
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether X is read a block of rows at a time."""
+        return isinstance(self.X, ChunkedDesign)
 
     def standardized(self) -> Standardized:
         """X with columns of mean zero and unit variance under the weights; sparse X stays so."""
@@ -65,25 +72,35 @@ class Table:
         return Standardized(design, means, np.where(self.varying, spread, 1.0))
 
 
-def check_table(X, y, task: str = "auto", sample_weight=None) -> Table:
-    """Validate what a filter is given; a table has been validated and is taken as it is."""
+def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = False) -> Table:
+    """Validate what a filter is given; a table has been validated and is taken as it is. With
+    ``blocks`` X may be a store or a Dask array: the filter needs sums over samples alone."""
+    held_in_blocks = isinstance(X, RowBlocks | ChunkedDesign) or is_dask(X)
+    if not blocks and (held_in_blocks or (isinstance(X, Table) and X.in_blocks)):
+        raise TypeError(f"Expected X in memory for this filter; X in blocks is for {ADDITIVE}.")
     if isinstance(X, Table):
         return X
     if y is None:
         raise ValueError("Expected a target y, got None: filters are supervised.")
-    X, y = check_X_y(
-        X,
-        y,
-        accept_sparse="csc",
-        dtype=[np.float64, np.float32],
-        multi_output=True,
-        ensure_min_samples=2,
-        estimator="The filter",
-    )
+    if held_in_blocks:
+        X = as_design(X)
+        y = np.asarray(y)
+    else:
+        X, y = check_X_y(
+            X,
+            y,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            ensure_min_samples=2,
+            estimator="The filter",
+        )
+    if len(y) != X.shape[0]:
+        raise ValueError(f"Expected as many samples in y as in X ({X.shape[0]}), got {len(y)}.")
     weights = check_sample_weight(sample_weight, X.shape[0])
     if weights is not None and not weights.all():
         there = weights > 0
-        X = X[there]
+        X = X.only(there) if held_in_blocks else X[there]
         y = y[there]
         weights = weights[there]
     return table_of(X, as_target(y, task), weights)
@@ -107,7 +124,22 @@ def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
     if sparse.issparse(X) and not X.has_canonical_format:  # of a copy: SciPy's min and max sort
         X = X.copy()  # entries, and add up those of one place, in the matrix that they are given
         X.sum_duplicates()
+    if isinstance(X, ChunkedDesign):
+        return Table(X, _outputs(target), weights, _varying_in_blocks(X, target, weights))
     return Table(X, _outputs(target), weights, varying_columns(X))
+
+
+def _varying_in_blocks(X: ChunkedDesign, target: Target, weights: np.ndarray) -> np.ndarray:
+    """By the first pass, which leaves means and sums of squares as well."""
+    known = X.summarise(weights, target.Y, diagonal_only=True)
+    squares = known.moments.diagonal[: X.shape[1]]
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            "Expected finite numbers in X whose sums of squares are finite, got NaN, infinity or "
+            f"too large numbers in column {int(np.argmin(np.isfinite(squares)))}; clean or rescale "
+            "X."
+        )
+    return _varying(known.lowest.astype(float), known.highest.astype(float), X.dtype)
 
 
 def _outputs(target: Target) -> list[Output]:
@@ -137,9 +169,12 @@ def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
 
 def varying_columns(X) -> np.ndarray:
     """Columns whose range is more than rounding; the others carry no information."""
-    low, high = column_ranges(X)
+    return _varying(*column_ranges(X), X.dtype)
+
+
+def _varying(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> np.ndarray:
     size = np.maximum(np.abs(low), np.abs(high))
-    return high - low > 10 * np.finfo(X.dtype).eps * size
+    return high - low > 10 * np.finfo(dtype).eps * size
 
 
 def dense_block(X, columns) -> np.ndarray:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..designs.moments import dense_parts
 from ..numerics.threads import one_blas_thread
 from .base import Output, Table, blocks, check_table
 
@@ -44,7 +45,7 @@ def fisher_score(X, y, *, task="auto", sample_weight=None) -> np.ndarray:
     >>> scores.argsort()[::-1][:3].tolist()
     [6, 12, 11]
     """
-    table = check_table(X, y, task, sample_weight)
+    table = check_table(X, y, task, sample_weight, blocks=True)
     return np.mean([ratio for ratio, _ in _ratios(table)], axis=0)
 
 
@@ -71,7 +72,7 @@ def f_score(X, y, *, task="auto", sample_weight=None) -> np.ndarray:
     >>> scores.argsort()[::-1][:3].tolist()
     [6, 12, 11]
     """
-    return f_of_table(check_table(X, y, task, sample_weight))
+    return f_of_table(check_table(X, y, task, sample_weight, blocks=True))
 
 
 def f_of_table(table: Table) -> np.ndarray:
@@ -111,6 +112,9 @@ def _centred_products(table: Table, coded: np.ndarray) -> tuple[np.ndarray, np.n
     """Products of the centred columns with the coded target, and their weighted squares."""
     w = table.weights
     d = table.shape[1]
+    if table.in_blocks:
+        means = table.X.means(w)
+        return table.X.total(_products_of_block, (means,), (coded,)), table.X.squares(w, means)
     if sparse.issparse(table.X):  # in units of the spread, which cancel in the ratio
         return table.standardized().rmatmul(coded), np.full(d, w.sum())
     products = np.empty((d, coded.shape[1]))
@@ -120,3 +124,11 @@ def _centred_products(table: Table, coded: np.ndarray) -> tuple[np.ndarray, np.n
         products[columns] = block.T @ coded
         total[columns] = w @ np.square(block, out=block)
     return products, total
+
+
+def _products_of_block(block, means: np.ndarray, coded: np.ndarray) -> np.ndarray:
+    """Of the rows of one block, whose columns are centred at the means of all."""
+    products = np.zeros((block.shape[1], coded.shape[1]))
+    for rows, part in dense_parts(block, block.shape[1]):
+        products += (part - means).T @ coded[rows]
+    return products

@@ -17,6 +17,7 @@ from ..inputs import check_integer
 from ..numerics import tables
 from ..numerics.compiling import worth_loading
 from .base import Output, Table, blocks, check_table
+from .states import three_state_scores
 
 
 def information_gain(X, y, n_bins="mdlp", *, task="auto", sample_weight=None) -> np.ndarray:
@@ -49,8 +50,10 @@ def information_gain(X, y, n_bins="mdlp", *, task="auto", sample_weight=None) ->
     [6, 12, 9]
     """
     check_bins(n_bins)
-    table = check_table(X, y, task, sample_weight)
+    table = check_table(X, y, task, sample_weight, blocks=n_bins == "sigma")
     labels = as_labels(table, n_bins)
+    if table.in_blocks:
+        return three_state_scores(table, labels)
     n, d = table.shape
     compiled = worth_loading(n * d * len(labels))
     scores = np.zeros(d)

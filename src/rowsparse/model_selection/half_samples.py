@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .following import follow
 from .intake import Table, fit_params_of, seeded, selects_k
+from .parts import Part, learn_together, refuse_nested_clusters
 from .progress import finished
 from .store import CellStore, Fingerprint
 
@@ -41,6 +42,7 @@ class PairTask:
     weight: np.ndarray | None
     halves: tuple[np.ndarray, np.ndarray]
     seed: int
+    parts: tuple[Any, ...] = ()  # designs of the halves of X in blocks
 
     @property
     def key(self) -> str:
@@ -49,13 +51,15 @@ class PairTask:
 
     def halves_selected(self) -> list[Half]:
         """One selection per half."""
-        return [self._selected(rows, self.seed + which) for which, rows in enumerate(self.halves)]
+        return [self._selected(which) for which in range(len(self.halves))]
 
-    def _selected(self, rows: np.ndarray, seed: int) -> Half:
+    def _selected(self, which: int) -> Half:
+        rows = self.halves[which]
+        seed = self.seed + which
         weight = None if self.weight is None else self.weight[rows]
         given = fit_params_of(self.selector, weight)
         k = int(selects_k(self.selector) or 1)
-        X = self.table.filled(rows).rows(rows)
+        X = self.parts[which] if self.parts else self.table.filled(rows).rows(rows)
         walk = follow(seeded(self.selector, seed), X, self.table.y[rows], given, ks=[k])
         return Half(walk.steps[0].columns, bool(walk.not_converged))
 
@@ -73,6 +77,23 @@ def folder_of(store: Any, tasks: list[PairTask]) -> CellStore:
         for rows in task.halves:
             mark.add_rows(rows)
     return CellStore(store, mark.text(), "stability selection")
+
+
+def in_blocks(tasks: list[PairTask], n_jobs: int | None) -> list[PairTask]:
+    """The tasks with their halves of X in blocks, of which one pass has summed what they need."""
+    first = tasks[0]
+    parts = []
+    for task in tasks:
+        for rows in task.halves:
+            weight = None if task.weight is None else task.weight[rows]
+            parts.append(Part.of(task.selector, task.table, rows, weight))
+    learn_together(first.selector, first.table, parts, first.weight)
+    refuse_nested_clusters(first.table, parts, n_jobs)
+    halves = [part.design for part in parts]
+    return [
+        replace(task, parts=tuple(halves[2 * number : 2 * number + 2]))
+        for number, task in enumerate(tasks)
+    ]
 
 
 def all_halves(

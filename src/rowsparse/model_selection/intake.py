@@ -13,10 +13,13 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
+from ..designs import ChunkedDesign
 from ..inputs import check_feature_weights, check_sample_weight
-from ..selectors import GroupedSelector
+from ..selectors import GroupedSelector, ScoreSelector, TopKSelector
 from ..selectors.base import FeatureSelector
+from ..selectors.blocks import TAKE_BLOCKS, in_blocks, validated_blocks
 from ..selectors.data import validated
+from ..selectors.penalised import RowSelector
 from ..targets import Target, as_array, as_target, read_target
 from .following import K_PARAMETERS
 
@@ -25,11 +28,16 @@ from .following import K_PARAMETERS
 class Table:
     """X and y, checked once for all folds and subsamples."""
 
-    X: Any  # ndarray or CSR; the data frame itself for selectors that are not ours
+    X: Any  # ndarray, CSR or ChunkedDesign; the data frame itself for selectors not ours
     y: np.ndarray  # as the selector reads it
     target: Target
     names: np.ndarray | None
     imputer: Any = None  # of what is missing in X, fitted on every training part
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether X is on disk or a Dask array, of which parts are masks."""
+        return isinstance(self.X, ChunkedDesign)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -38,10 +46,29 @@ class Table:
 
     @classmethod
     def of(
-        cls, owner: Any, selector: Any, X: Any, y: Any, imputer: Any = None, **options: Any
+        cls,
+        owner: Any,
+        selector: Any,
+        X: Any,
+        y: Any,
+        imputer: Any = None,
+        blocks: bool = False,
+        **options: Any,
     ) -> Table:
-        """Check X and y for the ``owner``, whose ``n_features_in_`` is set."""
+        """Check X and y for the ``owner``, whose ``n_features_in_`` is set; X in ``blocks`` is
+        for owners that know what to do with it."""
         check_imputer(imputer)
+        if in_blocks(X) and blocks:
+            check_takes_blocks(selector)
+            if imputer is not None:
+                raise ValueError(
+                    "Expected no imputer for X in blocks, whose fits refuse missing values, got "
+                    f"{imputer!r}; fill the gaps where X is written."
+                )
+            design, y = validated_blocks(owner, X, y)
+            task = task_of(selector)
+            names = vars(owner).get("feature_names_in_")
+            return cls(design, _decided(as_array(y), task), as_target(y, task), names)
         finite: bool | Literal["allow-nan"] = True if imputer is None else "allow-nan"
         checked, y = validated(owner, X, y, finite, **options)
         if sparse.issparse(checked):
@@ -113,6 +140,15 @@ def check_selector(selector: Any) -> None:
         raise TypeError(
             "Expected selector to be a feature selector such as L2pSelector() (with fit, "
             f"get_support and get_params), got {selector!r}."
+        )
+
+
+def check_takes_blocks(selector: Any) -> None:
+    """A selector that can be fitted to X in blocks."""
+    if not isinstance(selector, RowSelector | TopKSelector | ScoreSelector):
+        raise TypeError(
+            f"Expected a selector that takes X in blocks ({TAKE_BLOCKS}), got "
+            f"{type(selector).__name__}; use one of these, or load X into memory."
         )
 
 

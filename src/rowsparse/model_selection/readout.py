@@ -33,6 +33,18 @@ class Split:
     test_weight: np.ndarray | None = None  # for its score
 
 
+@dataclass(frozen=True)
+class FoldPath:
+    """What one path on one fold gave: a score and a number of features per candidate."""
+
+    scores: list[float]
+    sizes: list[int]
+    fit_seconds: float
+    score_seconds: float
+    not_converged: int
+    failure: str = ""
+
+
 def columns_of(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """A part of a table as a dense array."""
     if sparse.issparse(X):
@@ -109,14 +121,14 @@ class _RidgeFold:
             return np.tile(self.offset, (len(self.B), 1))
         if self.gram is not None:
             system = self.gram[np.ix_(at, at)]
-            W = _ridge_solve(system, self.correlations[at])
+            W = ridge_solve(system, self.correlations[at])
         else:
             A = self.A[:, at]
-            W = A.T @ _ridge_solve(A @ A.T, self.R)
+            W = A.T @ ridge_solve(A @ A.T, self.R)
         return self.B[:, at] @ W + self.offset
 
 
-def _ridge_solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+def ridge_solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
     system = gram + RIDGE * np.eye(len(gram))
     return linalg.cho_solve(linalg.cho_factor(system, check_finite=False), right)
 

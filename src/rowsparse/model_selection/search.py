@@ -14,20 +14,10 @@ from sklearn.model_selection import check_cv
 from .following import follow
 from .grids import Combination
 from .intake import Metadata, Table
+from .parts import Part
 from .progress import finished
-from .readout import LossReadout, Readout, Split
-
-
-@dataclass(frozen=True)
-class FoldPath:
-    """What one path on one fold gave: a score and a number of features per candidate."""
-
-    scores: list[float]
-    sizes: list[int]
-    fit_seconds: float
-    score_seconds: float
-    not_converged: int
-    failure: str = ""
+from .readout import FoldPath, LossReadout, Readout, Split
+from .search_blocks import evaluate_in_blocks
 
 
 def splits_of(cv: Any, table: Table, metadata: Metadata) -> list[Split]:
@@ -35,6 +25,8 @@ def splits_of(cv: Any, table: Table, metadata: Metadata) -> list[Split]:
     splitter = check_cv(cv, table.y, classifier=table.target.classes is not None)
     n = table.shape[0]
     pairs = list(splitter.split(np.zeros((n, 1)), table.y, metadata.groups))
+    if table.in_blocks:  # masks know no order
+        pairs = [(np.sort(train), np.sort(test)) for train, test in pairs]
     if not pairs:
         raise ValueError(f"Expected cv to give at least one split, got none from {cv!r}.")
     return [_split(metadata, np.asarray(train), np.asarray(test)) for train, test in pairs]
@@ -113,10 +105,15 @@ def evaluate_all(
     splits: list[Split],
     n_jobs: int | None,
     step: Callable[[], bool],
+    parts: list[Part] | None = None,
 ) -> Evaluation:
-    """Fold after fold, so that what is finished when it is interrupted can be compared."""
+    """Fold after fold, so that what is finished when it is interrupted can be compared. ``parts``
+    are the training parts of X in blocks."""
     tasks = [(table, readout, combo, split) for split in splits for combo in combos]
-    found, _ = finished(evaluate, tasks, n_jobs, step)
+    if parts is None:
+        found, _ = finished(evaluate, tasks, n_jobs, step)
+    else:
+        found = evaluate_in_blocks(table, combos, splits, parts, n_jobs, step)
     if not found:
         raise KeyboardInterrupt
     counts = [len(combo.candidates) for combo in combos]

@@ -19,7 +19,7 @@ from ..selectors.base import FeatureSelector
 from ..selectors.grouped import features_of
 from .error_bounds import BOUNDS, completed
 from .following import with_k
-from .half_samples import Half, PairTask, all_halves, folder_of
+from .half_samples import Half, PairTask, all_halves, folder_of, in_blocks
 from .intake import Metadata, Table, check_selector, seeds, selects_k
 from .interchangeable import CorrelatedGroup, correlated_groups
 from .progress import CallbackSupportMixin, Progress, with_callbacks
@@ -141,7 +141,12 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
                 f"same when the fit goes on, got {self.random_state!r}."
             )
         weight = fit_params.get("sample_weight")
-        table = Table.of(self, self.selector, X, y, self.imputer)
+        table = Table.of(self, self.selector, X, y, self.imputer, blocks=True)
+        if table.in_blocks and self.store is not None:
+            raise ValueError(
+                "Expected no store for X in blocks, whose halves are found in one pass, got "
+                f"{str(self.store)!r}; leave it out."
+            )
         metadata = Metadata.of(self, table.shape[0], weight, groups)
         self._features = features_of(self.selector, table.shape[1], table.names)
         threshold, q, pfer = self._numbers(self._features.count)
@@ -188,6 +193,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         for number, ((first, second), seed) in enumerate(zip(pairs, drawn, strict=True)):
             halves = (used[first], used[second])
             tasks.append(PairTask(number, plain, table, metadata.selector, halves, int(seed)))
+        if table.in_blocks:
+            tasks = in_blocks(tasks, self.n_jobs)
         folder = None if self.store is None else folder_of(self.store, tasks)
         progress = Progress(self, X, y, len(tasks), "pair of half-samples")
         found, interrupted = all_halves(tasks, folder, self.n_jobs, progress.step)

@@ -24,6 +24,7 @@ from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .readout import default_estimator, readout_for
 from .rules import check_rule, chosen, standard_errors
 from .search import evaluate_all, results_table, say_what_went_wrong, splits_of
+from .search_blocks import parts_of_folds, refuse_other_readouts
 from .tuning_result import Tuning
 
 
@@ -121,25 +122,30 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         """
         check_parameters(self)
         check_selector(self.selector)
-        table = Table.of(self, self.selector, X, y, self.imputer)
+        table = Table.of(self, self.selector, X, y, self.imputer, blocks=True)
         metadata = Metadata.of(self, table.shape[0], sample_weight, groups)
         given = fit_params_of(self.selector, metadata.selector)
         plain = table.resolved(self.selector)
         everyone = np.arange(table.shape[0])
         self.imputer_ = table.fitted_imputer(everyone)
         whole = table.filled(everyone)
-        combos = combinations(plain, self.grid, self.ks, whole.X, whole.y, given)
         readout = readout_for(self.estimator, self.scoring, table.target, plain)
-        _refuse_incomparable(self.scoring, combos)
         splits = splits_of(self.cv, table, metadata)
+        parts = None
+        if table.in_blocks:
+            refuse_other_readouts(readout)
+            parts = parts_of_folds(table, plain, splits, metadata.selector)
+        combos = combinations(plain, self.grid, self.ks, whole.X, whole.y, given)
+        _refuse_incomparable(self.scoring, combos)
         progress = Progress(self, X, y, len(combos) * len(splits), "path on a fold")
-        found = evaluate_all(table, readout, combos, splits, self.n_jobs, progress.step)
+        found = evaluate_all(table, readout, combos, splits, self.n_jobs, progress.step, parts)
         say_what_went_wrong(found, stacklevel=3)
         self.cv_results_ = results_table(found)
         self.n_splits_ = len(splits)
         self._choose(found.scores)
         # the names of a data frame reach the best selector, unless its gaps had to be filled
-        named = (X, y) if self.imputer is None else (whole.X, whole.y)
+        as_given = self.imputer is None and not table.in_blocks
+        named = (X, y) if as_given else (whole.X, whole.y)
         self._fit_best(named[0], named[1], whole, given, combos)
         self._set_result(found.scores)
         progress.end()

@@ -13,7 +13,10 @@ from ..targets import refuse_strange_target
 # Columns of [X Y] up to which all their products are computed in the first pass: with more, their
 # root alone takes longer than some passes, and copies of the matrix fill a small machine's memory.
 MOST_PRODUCTS = 5000
-TAKE_BLOCKS = "L2pSelector, LpInfSelector, TopKSelector with r=2 and ScoreSelector"
+TAKE_BLOCKS = (
+    "L2pSelector, LpInfSelector, TopKSelector with r=2, ScoreSelector with an additive filter, and "
+    "SelectorCV or StabilitySelector of these"
+)
 
 
 def in_blocks(X: Any) -> bool:
@@ -81,7 +84,10 @@ def check_same_columns(selector: Any, X: Any) -> ChunkedDesign:
 
 
 def first_pass(design: ChunkedDesign, weights: np.ndarray, Y: np.ndarray, squared: bool) -> None:
-    """All that one pass says: for squared loss of not too many columns all that is needed."""
+    """All that one pass says: for squared loss of not too many columns all that is needed. A
+    design that knows it from an earlier fit is not read again."""
+    if design.moments(weights, Y) is not None:
+        return
     many = design.shape[1] + Y.shape[1] > MOST_PRODUCTS
     design.summarise(weights, Y, diagonal_only=many or not squared)
 

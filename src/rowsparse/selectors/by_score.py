@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..filters import BY_NAME
-from ..filters.base import Table, favour, table_of
+from ..filters import BY_NAME, f_score, fisher_score, information_gain
+from ..filters.base import ADDITIVE, Table, favour, table_of
 from ..inputs import (
     check_class_weight,
     check_count,
@@ -20,6 +20,7 @@ from ..inputs import (
     say_fewer_than,
 )
 from .base import DirectSelector
+from .blocks import in_blocks
 from .data import NOTHING_VARIES, Samples
 
 SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector
@@ -106,6 +107,8 @@ class ScoreSelector(DirectSelector):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         function = ScoreFunction(vars(self)["score"], self.score_params)
+        if in_blocks(X):
+            function.refuse_blocks()
         samples = Samples.of(self, X, y, sample_weight)
         n_features = samples.factors.size
         k = check_k(self.n_features_to_select, samples.factors)
@@ -160,6 +163,16 @@ class ScoreFunction:
             raise ValueError(
                 f"Expected score_params among {own} for score={score!r}, got {wrong}; "
                 "task, feature_weights and n_features_to_select are parameters of ScoreSelector."
+            )
+
+    def refuse_blocks(self) -> None:
+        """Say which filters take X in blocks, where this one does not."""
+        takes = self.function in (f_score, fisher_score)
+        in_states = self.function is information_gain and self.params.get("n_bins") == "sigma"
+        if not takes and not in_states:
+            raise TypeError(
+                f"Expected X in memory for the filter {self.function.__name__}, got X in blocks, "
+                f"which is for {ADDITIVE}."
             )
 
     def __call__(
