@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rowsparse.cli.engine import Engine
 from rowsparse.cli.options import DataOptions, OutputOptions, check_scoring
 from rowsparse.cli.output import check_folder
 from rowsparse.datasets import Dataset
@@ -22,16 +23,18 @@ def opened(
     scoring: str | None = None,
     store: Path | None = None,
     replaces: str | None = RESUMED,
+    reader: Engine | None = None,
 ) -> Dataset:
     """The dataset, once the files and names that go with it are in order.
 
     The ``selectors`` are told what the dataset knows about its target; ``replaces`` is the file
-    that makes a ``store`` of its own kind, which may be written to again.
+    that makes a ``store`` of its own kind, which may be written to again. Without a ``reader`` X
+    is read into memory.
     """
     output.check(data.data)
     check_scoring(scoring)
     check_folder("--store", store, replaces)
-    dataset = data.load()
+    dataset = data.load() if reader is None else reader.load(data)
     for selector in selectors.values():
         _set_task(selector, dataset.task)
     return dataset

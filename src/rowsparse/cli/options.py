@@ -13,6 +13,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+import numpy as np
+from scipy import sparse
 from sklearn.metrics import get_scorer_names
 from typer import Argument, Option
 
@@ -176,7 +178,8 @@ class OutputOptions:
     def write_report(self, result: Any, dataset: Dataset) -> None:
         """The page, if one was asked for."""
         if self.report is not None:
-            write_page(self.report, result, dataset)
+            in_memory = isinstance(dataset.X, np.ndarray) or sparse.issparse(dataset.X)
+            write_page(self.report, result, dataset if in_memory else None)
 
 
 def check_scoring(name: str | None) -> None:

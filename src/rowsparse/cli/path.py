@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Annotated, Any
 
 import numpy as np
 from typer import Option
 
+from rowsparse.cli.engine import Engine, EngineOptions, in_blocks
 from rowsparse.cli.fit import FitOfSteps
 from rowsparse.cli.methods import build_selector, known_method
 from rowsparse.cli.opening import at_most, grouped, opened
@@ -35,6 +37,7 @@ def path(
     data: DataOptions,
     problem: ProblemOptions,
     output: OutputOptions,
+    engine: EngineOptions,
     k: Annotated[
         str | None, Option("-k", metavar="K,K,…", help="At these numbers of features, not alphas.")
     ] = None,
@@ -50,7 +53,7 @@ def path(
     Prints for every step how many features there are, how well they fit the data itself (not new
     data: that is what tune is for), and which came in.
     """
-    with said_plainly():
+    with said_plainly(), closing(Engine(engine)) as reader:
         known = known_method("--method", method)
         if "alpha" not in known.options and method != "topk":
             raise ValueError(
@@ -59,7 +62,7 @@ def path(
             )
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)
-        dataset = opened(data, output, {method: selector})
+        dataset = opened(data, output, {method: selector}, reader=reader)
         with (
             warnings_as_notes([*dataset.notes]) as notes,
             working(f"Following a path through {dataset.n_features} features"),
@@ -110,7 +113,8 @@ def _along_features(selector: Any, dataset: Dataset, ks: Sequence[int]) -> Path:
 
 def _steps(dataset: Dataset, selector: Any, followed: Path) -> list[dict[str, Any]]:
     """One record per solution; the fit is that to the data it was made from."""
-    fit = FitOfSteps(dataset, selector)
+    # how well steps fit would take more passes over X in blocks than the path itself
+    fit = None if in_blocks(dataset) else FitOfSteps(dataset, selector)
     features = features_of(grouped(selector, dataset), dataset.n_features, dataset.feature_names)
     seen: set[int] = set()
     steps = []
@@ -121,7 +125,7 @@ def _steps(dataset: Dataset, selector: Any, followed: Path) -> list[dict[str, An
                 "alpha": finite(alpha),
                 "features": len(rows),
                 "objective": finite(solution.objective),
-                fit.name: finite(fit.of(solution)),
+                **({} if fit is None else {fit.name: finite(fit.of(solution))}),
                 "entered": [features.names[j] for j in rows if j not in seen],
             }
         )

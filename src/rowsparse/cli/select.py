@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Exit, Option
 
+from rowsparse.cli.engine import Engine, EngineOptions, in_blocks
 from rowsparse.cli.methods import METHODS, build_selector, stopped_after
 from rowsparse.cli.opening import grouped
 from rowsparse.cli.options import DataOptions, Method, OutputOptions, ProblemOptions, Seed
@@ -31,6 +33,7 @@ def select(
     data: DataOptions,
     problem: ProblemOptions,
     output: OutputOptions,
+    engine: EngineOptions,
     k: Annotated[
         int | None, Option("-k", "--n-features", help="Select exactly this many features.")
     ] = None,
@@ -53,14 +56,19 @@ def select(
     Prints the selected features, best first, and one line that says how well the problem was
     solved: violation 0 means that changing no single feature can lower the objective.
     """
-    with said_plainly():
+    with said_plainly(), closing(Engine(engine)) as reader:
         output.check(data.data)
         if out_data is not None:
             check_output("--out-data", out_data, (".csv",), data.data, output.force)
             if out_data == output.out:
                 raise ValueError(f"--out-data: expected another file than --out, got {out_data}.")
         selector = build_selector(method, problem.given(k=k, alpha=alpha, seed=seed))
-        dataset = data.load()
+        dataset = reader.load(data)
+        if out_data is not None and in_blocks(dataset):
+            raise ValueError(
+                "--out-data: expected none for data that is not read into memory, got "
+                f"{str(out_data)!r}; --out writes the names of the columns."
+            )
         with (
             warnings_as_notes([*dataset.notes]) as notes,
             working(f"Selecting from {dataset.n_features} features"),

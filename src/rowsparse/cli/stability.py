@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 from typer import Option
 
+from rowsparse.cli.engine import Engine, EngineOptions
 from rowsparse.cli.methods import build_selector
 from rowsparse.cli.opening import grouped, opened
 from rowsparse.cli.options import (
@@ -39,6 +41,7 @@ def stability(
     data: DataOptions,
     problem: ProblemOptions,
     output: OutputOptions,
+    engine: EngineOptions,
     k: Annotated[
         int | None, Option("-k", "--q", help="Select so many on every half-sample.")
     ] = None,
@@ -59,9 +62,9 @@ def stability(
     Two of -k, --threshold and --pfer give the third. With --store a run that was interrupted or
     killed goes on where it was, and 'rowsparse report' makes a page of the result.
     """
-    with said_plainly():
+    with said_plainly(), closing(Engine(engine)) as reader:
         selector = build_selector(method, problem.given())
-        dataset = opened(data, output, {method: selector}, store=store)
+        dataset = opened(data, output, {method: selector}, store=store, reader=reader)
         stable = StabilitySelector(
             grouped(selector, dataset),
             n_pairs=pairs,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import Annotated, Any
 
 from typer import Option
 
+from rowsparse.cli.engine import Engine, EngineOptions
 from rowsparse.cli.methods import build_selector
 from rowsparse.cli.opening import at_most, grouped, opened
 from rowsparse.cli.options import (
@@ -38,6 +40,7 @@ def tune(
     data: DataOptions,
     problem: ProblemOptions,
     output: OutputOptions,
+    engine: EngineOptions,
     k: Annotated[
         str | None, Option("-k", metavar="K,K,…", help="Numbers of features to try.")
     ] = None,
@@ -56,12 +59,18 @@ def tune(
     Selection sees the training part of a fold alone; scored is a ridge model refitted on the
     selected columns.
     """
-    with said_plainly():
+    with said_plainly(), closing(Engine(engine)) as reader:
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers("-k", k)
         replaces = "result.json" if output.force else None
         dataset = opened(
-            data, output, {method: selector}, scoring=scoring, store=store, replaces=replaces
+            data,
+            output,
+            {method: selector},
+            scoring=scoring,
+            store=store,
+            replaces=replaces,
+            reader=reader,
         )
         search = SelectorCV(
             grouped(selector, dataset),

@@ -7,18 +7,23 @@ a task receives a chunk where it is, and only its result leaves.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import dask
+import dask.array as da
 import numpy as np
 from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
+from dask.system import CPU_COUNT
 
 from ..numerics.threads import one_blas_thread
+from .blocks import RowBlocks
 from .passes import OfBlock, Passes, as_block, float_type
 
+ANSWER_SECONDS = 10  # within which a scheduler that is there has answered
 KILLED = "KilledWorker"
 LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError")
 FAN_IN = 4  # results that one task merges: a worker holds so many Gram matrices at a time
@@ -143,3 +148,44 @@ def _on_workers_or_threads() -> AbstractContextManager[Any]:
             dask.config.set({"distributed.admin.large-graph-warning-threshold": "10 GiB"})
         )
     return stack
+
+
+def as_dask_array(rows: RowBlocks) -> Any:
+    """A store as a Dask array with a chunk per block, which whoever works on it reads."""
+    sizes = np.diff(rows.bounds).tolist()
+    d = rows.shape[1]
+    read = delayed(rows, pure=True).block
+    chunks = [
+        da.from_delayed(read(number), shape=(size, d), dtype=rows.dtype)
+        for number, size in enumerate(sizes)
+    ]
+    return da.concatenate(chunks, axis=0)
+
+
+@contextmanager
+def cluster(address: str | None, n_workers: int | None) -> Iterator[str]:
+    """Workers for as long as this lasts: those of a scheduler, or processes of this machine; says
+    how many they are and where their dashboard is."""
+    from distributed import Client, LocalCluster
+
+    with ExitStack() as stack:
+        if address is None:
+            # BLAS has one thread in a worker, so that a processor is a worker
+            local = LocalCluster(
+                n_workers=n_workers or CPU_COUNT, threads_per_worker=1, silence_logs=logging.ERROR
+            )
+            client = stack.enter_context(Client(stack.enter_context(local)))
+        else:
+            client = stack.enter_context(_client_of(Client, address))
+        count = len(client.nthreads())
+        yield f"{count} worker{'s' * (count != 1)}, dashboard at {client.dashboard_link}"
+
+
+def _client_of(client: Any, address: str) -> Any:
+    try:
+        return client(address, timeout=ANSWER_SECONDS)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"Expected the address of a Dask scheduler that answers, such as tcp://host:8786, got "
+            f"{address!r}; start one with 'dask scheduler', and workers with 'dask worker'."
+        ) from error

@@ -19,6 +19,7 @@ Array = np.ndarray
 DIGITS = 11  # in which products of equal rows agree, whatever the order of their sums
 PART_BYTES = 8 << 20  # of a part of a block that is centred in float64: about a core's cache
 FEWEST_ROWS = 512  # of a part: with fewer BLAS spends its time on the matrix that it adds to
+MOST_PART_BYTES = 32 << 20  # all the same: 512 rows of 100,000 columns would be 400 MB
 # Share of stored entries from which CSR blocks are multiplied as dense ones. With 400 columns 2 %
 # is twice as fast sparse and 10 % is three times as fast dense.
 DENSE_FROM = 0.05
@@ -138,6 +139,7 @@ def n_distinct(marks: Array) -> int:
 def dense_parts(block: Any, m: int) -> Iterator[tuple[slice, Array]]:
     """Rows of a block as float64, with as many at a time as stay in the cache beside m columns."""
     size = max(FEWEST_ROWS, PART_BYTES // (8 * m))
+    size = max(1, min(size, MOST_PART_BYTES // (8 * m)))
     for start in range(0, block.shape[0], size):
         rows = slice(start, min(start + size, block.shape[0]))
         part = block[rows]

@@ -18,6 +18,7 @@ from rowsparse.stores.files import (
     target_beside,
 )
 from rowsparse.stores.hdf5 import h5ad_rows
+from rowsparse.stores.npy import everything, npy_lines
 from rowsparse.stores.parquet import parquet_files, parquet_rows
 from rowsparse.stores.safety import DatasetError, damaged
 from rowsparse.stores.zarrays import zarr_rows
@@ -41,8 +42,9 @@ def open_rows(
         data.npy, indices.npy and indptr.npy; a Zarr array or group; a Parquet file or a folder of
         them; an h5ad file.
     target : the column of a table, of obs of an h5ad file, or the name of an array beside X:
-        "y" is NAME.y.npy beside NAME.npy, y.npy in a folder, y in a Zarr group. Several columns
-        of a table are several outputs. Without it y (or Y) is taken if it is there.
+        "y" is NAME.y.npy beside NAME.npy, y.npy in a folder, y in a Zarr group; or the path of a
+        .npy file. Several columns of a table are several outputs. Without it y (or Y) is taken if
+        it is there.
     ignore : columns to leave out, by name.
     block_bytes : how much of X is read at a time; two blocks are in memory.
 
@@ -71,6 +73,10 @@ def open_rows(
     if block_bytes < 1:
         raise ValueError(f"Expected block_bytes of at least 1, got {block_bytes}.")
     targets = (target,) if isinstance(target, str) else tuple(target or ())
+    if len(targets) == 1 and Path(targets[0]).suffix == ".npy" and Path(targets[0]).is_file():
+        store = open_rows(path, ignore=ignore, block_bytes=block_bytes)
+        store.y = everything(npy_lines(Path(targets[0])))
+        return finished(store, targets[0])
     if is_parquet(path):
         store = parquet_rows(path, targets, ignore, block_bytes)
     else:
