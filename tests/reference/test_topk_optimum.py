@@ -7,11 +7,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import load_breast_cancer
 
+from rowsparse import TopKSelector
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
 from rowsparse.penalties import Cardinality
 from rowsparse.problems.penalised import PenalisedProblem
+from rowsparse.solvers import Splice
 from rowsparse.solvers.top_k import bounds, enumeration
 from rowsparse.solvers.top_k.columns import Columns
 from rowsparse.solvers.top_k.solve import certificate, solve_top_k
@@ -128,6 +131,24 @@ def test_proofs_say_no_more_than_was_shown():
     assert robust.lower_bound == 0.0
     plain = solve_top_k(problem(0, 2.0, 3), polish=False, n_init=0)
     assert plain.proof == "nothing is proved"
+
+
+def test_by_default_a_proof_costs_no_more_than_the_search():
+    """Thirty columns of 569 samples: the first three need a thousand nodes, a fit some hundredths
+    of a second; and a small ridge proves nothing that the fit on all columns would not."""
+    X, y = load_breast_cancer(return_X_y=True)
+    asked = Splice(proof_seconds=10.0)
+    for ridge in (0.0, 0.005):
+        few = TopKSelector(3, ridge=ridge).fit(X, y).solution_
+        whole = TopKSelector(3, ridge=ridge, solver=asked).fit(X, y).solution_
+        assert whole.proof.startswith("proved optimal: branch and bound")
+        assert few.objective == pytest.approx(whole.objective)
+        assert 0 < few.lower_bound < 0.95 * few.objective
+        assert "301 nodes" in few.proof
+    wide = X[::25]  # 23 samples
+    assert TopKSelector(5, ridge=0.005).fit(wide, y[::25]).solution_.lower_bound == 0
+    found = TopKSelector(5, ridge=0.005, solver=asked).fit(wide, y[::25]).solution_
+    assert found.lower_bound > 0
 
 
 def test_wide_data_have_no_bound_and_a_full_fit_is_proved():

@@ -23,7 +23,10 @@ __all__ = ["PROVED", "Bound", "bound", "leave_out"]
 PAIR_FLOPS = 2e11  # of all pairs of columns, in single precision: some seconds
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns
 BRANCH_UP_TO = 64  # columns; beyond, the tree is too large for its bound to move
-MAX_NODES = 3000
+# By default, which takes about as long as the search (Sonar, k = 3, 5, 10: .02 s, gaps of 22, 22,
+# 9 %; with 3000 nodes .11 to .17 s, gaps of 7, 17, 9 %). Up to 13 columns are proved in a hundred.
+FEW_NODES = 300
+MAX_NODES = 3000  # where time is given for a proof: some tenths of a second
 DIGITS = 1e-4  # relative; with sqrt(dependent) 3e-9, in single precision 1e-6
 REGULAR = 1e-4  # least pivot of unit columns: a smaller one is a square of 1e-8
 
@@ -34,6 +37,7 @@ def bound(
     objective: float,
     out_of_time: OutOfTime = never,
     columns: Columns | None = None,
+    max_nodes: int = FEW_NODES,
 ) -> Bound | None:
     """The best bound that is cheap for this problem; None where nothing but 0 is known."""
     n = len(problem.Y)
@@ -49,7 +53,7 @@ def bound(
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
         return best_pair(columns, n, out_of_time)
     if k < d < n and n * d**2 <= ROOT_FLOPS:
-        return leave_out(columns, n, k, objective, out_of_time)
+        return leave_out(columns, n, k, objective, out_of_time, max_nodes)
     return None
 
 
