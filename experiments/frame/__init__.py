@@ -1,7 +1,7 @@
 """What the experiments share: data, splits, a file of finished cells, pages, the command line."""
 
 from .cells import CellFile
-from .claims import Claim, verdict
+from .claims import Claim, counted, verdict
 from .curves import Curves, along, curves
 from .data import Table, load, random_splits, standardised
 from .pages import figure, interval, markdown_table, mean_and_spread, paragraphs, provenance
@@ -16,6 +16,7 @@ __all__ = [
     "Table",
     "Task",
     "along",
+    "counted",
     "curves",
     "figure",
     "interval",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,6 +28,18 @@ def verdict(held: int, asked: int) -> str:
     if share >= 0.75:
         return "yes"
     return "no" if share <= 0.25 else "in part"
+
+
+def counted(paper: str, claim: str, gains: Mapping[str, Sequence[float]]) -> Claim:
+    """From mean differences in points, by data set, that the claim says are positive."""
+    every = [gain for own in gains.values() for gain in own]
+    higher, lower = sum(gain > 0 for gain in every), sum(gain < 0 for gain in every)
+    by_set = [f"{name} {sum(own) / len(own):+.1f}" for name, own in gains.items() if own]
+    text = (
+        f"higher in {higher}, lower in {lower}, equal in {len(every) - higher - lower} of "
+        f"{len(every)} comparisons; mean difference in points: {', '.join(by_set)}"
+    )
+    return Claim(paper, claim, verdict(higher, higher + lower), text if every else "")
 
 
 def write_claims(path: Path, claims: Sequence[Claim]) -> None:

@@ -58,9 +58,9 @@ def measure(name: str, n_splits: int) -> dict[str, Any]:
             seconds = best_of(lambda model=model, test=test: model.predict(X[test]), 3)
             right = 100 * model.score(X[test], y[test])
             results.setdefault(label, []).append((right, len(model.support_), seconds))
-    if n_train < RVM_SAMPLES:
-        n = min(RVM_SPLITS, n_splits)
-        results[RVM] = rvm(X, y, splits[:n], n_train, widths[:n])
+    if n_train < RVM_SAMPLES and n_splits >= RVM_SPLITS:
+        first = slice(RVM_SPLITS)
+        results[RVM] = rvm(X, y, splits[first], n_train, widths[first])
     return {label: summary(found) for label, found in results.items() if found}
 
 
