@@ -82,11 +82,10 @@ equivalent" to AROM. AROM multiplies columns by z, solves min ½|u|² + C Σξ, 
 zu that is min w'Λw + 2C Σξ with Λ = diag(1/w_old²): the talk's own iteration with 2C, from
 weights of one. Both were run line by line, each solving its own form (LIBSVM to 1e-8, at most a
 million steps), on standardised data, the largest class against the rest, {ROUNDS} rounds: the
-largest difference of |w| relative to its maximum after rounds { ", ".join(map(str,
-SHOWN_ROUNDS)) }, and how many features are above 1e-6 of it at the end. Where C is large LIBSVM
-ends at its limit of steps and the two drift apart by what it leaves unsolved. `ZeroNormSVC`
-solves the same steps but comes from larger norms to its start, so it may end with other
-features."""
+largest difference of |w| relative to its maximum after some of the rounds, and how many features
+are above 1e-6 of it at the end. Where C is large LIBSVM ends at its limit of steps and the two
+drift apart by what it leaves unsolved. `ZeroNormSVC` solves the same steps but comes from larger
+norms to its start, so it may end with other features."""
 NORMS_TEXT = """The machine's own accuracy (%) and number of features, `ZeroNormSVC(norm=p)`, C =
 1, 5 folds, means and 95 % intervals."""
 DESCENT_TEXT = f"""Proposition 3 says that Λ = diag(|w|^-(2−p)) achieves the norm p, and names a
