@@ -14,13 +14,13 @@ def reduced_table(dataset: Dataset, support: np.ndarray) -> tuple[list[str], Any
     """Names and rows: what names the samples, the columns of ``support``, the target."""
     columns = {name: np.asarray(values) for name, values in dataset.ids.items()}
     for j in np.flatnonzero(support).tolist():
-        column = dataset.X[:, [j]]
-        columns[dataset.feature_names[j]] = np.ravel(
-            column.toarray() if issparse(column) else column
-        )
+        column = dataset.X[:, [j]]  # one at a time: nothing else of a sparse X is made dense
+        if issparse(column):
+            column = column.toarray()
+        columns[dataset.feature_names[j]] = np.ravel(column)
     columns |= _targets(dataset)
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return list(columns), rows
+    values = [column.tolist() for column in columns.values()]
+    return list(columns), zip(*values, strict=True)
 
 
 def _targets(dataset: Dataset) -> dict[str, np.ndarray]:
@@ -30,6 +30,7 @@ def _targets(dataset: Dataset) -> dict[str, np.ndarray]:
         names = names or tuple(f"target{j}" for j in range(dataset.y.shape[1]))
         return dict(zip(names, dataset.y.T, strict=True))
     y = dataset.y
-    if names is not None and y.dtype.kind in "iu" and 0 <= y.min() and y.max() < len(names):
-        y = np.array(names)[y]
+    if names is not None and y.dtype.kind in "iu":
+        are_codes = y.min() >= 0 and y.max() < len(names)
+        y = np.array(names)[y] if are_codes else y
     return {dataset.target or "target": y}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .facts import CurveFacts, Facts, Feature
+import numpy as np
+
+from .facts import CurveFacts, Facts, Feature, PathFacts
 from .words import number, shortened, visible
 
 ACTIVE = "\\`*_{}[]()#+!|<>~&$"  # letters that mean something in Markdown or HTML
@@ -14,7 +16,9 @@ MOST_OUTPUTS = 12  # columns of a table that a person still reads; the JSON has 
 def as_markdown(facts: Facts) -> str:
     """The same sections as the page; figures are tables here."""
     blocks = [f"# {escaped(facts.title)}", escaped(facts.answer)]
-    figures = [f"**{escaped(value)}** {escaped(what)}" for value, what in facts.key_figures]
+    figures = []
+    for value, what in facts.key_figures:
+        figures.append(f"**{escaped(value)}** {escaped(what)}")
     blocks.append(" · ".join(figures))
     blocks += [f"> **Please note.** {escaped(note)}" for note in facts.notes]
     if facts.features:
@@ -25,9 +29,7 @@ def as_markdown(facts: Facts) -> str:
         blocks += ["## How sure the selection is", *map(escaped, facts.stability.sentences)]
         blocks.append(_stability(facts))
     if facts.path is not None:
-        rows = [(t.name, number(t.entered), number(t.values[-1])) for t in facts.path.traces]
-        head = ("column", f"enters at {facts.path.axis}", "score at the end")
-        blocks += ["## The path", table(head, rows)]
+        blocks += ["## The path", _path(facts.path)]
     if facts.proof:
         blocks += ["## What is proved", table(("", ""), facts.proof)]
     blocks += _data(facts)
@@ -41,7 +43,8 @@ def escaped(text: object) -> str:
     >>> escaped("<script>|a_b")
     '\\\\<script\\\\>\\\\|a\\\\_b'
     """
-    return "".join(f"\\{letter}" if letter in ACTIVE else letter for letter in visible(text))
+    letters = [f"\\{letter}" if letter in ACTIVE else letter for letter in visible(text)]
+    return "".join(letters)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -64,7 +67,8 @@ def _features(facts: Facts) -> str:
         head.append("chosen on halves")
     if first.stand_ins is not None:
         head.append("moves with")
-    text = table(head, (_feature(f, len(outputs), first) for f in facts.features))
+    rows = [_feature(feature, len(outputs), first) for feature in facts.features]
+    text = table(head, rows)
     hidden = facts.n_selected - len(facts.features)
     return f"{text}\n\n… and {hidden:,} more." if hidden > 0 else text
 
@@ -75,9 +79,15 @@ def _feature(feature: Feature, n_outputs: int, first: Feature) -> list[str]:
     if first.probability is not None:
         cells.append(number(feature.probability))
     if feature.stand_ins is not None:
-        near = (f"{visible(s.name)} ({s.correlation:.2f})" for s in feature.stand_ins)
+        near = [f"{visible(s.name)} ({s.correlation:.2f})" for s in feature.stand_ins]
         cells.append(", ".join(near) or "–")
     return cells
+
+
+def _path(path: PathFacts) -> str:
+    head = ("column", f"enters at {path.axis}", "score at the end")
+    rows = [(t.name, number(t.entered), number(t.values[-1])) for t in path.traces]
+    return table(head, rows)
 
 
 def _curve(facts: CurveFacts) -> list[str]:
@@ -97,9 +107,12 @@ def _curve(facts: CurveFacts) -> list[str]:
 def _stability(facts: Facts) -> str:
     known = facts.stability
     assert known is not None
-    triples = zip(known.names, known.probabilities, known.selected, strict=True)
-    often = sorted((t for t in triples if t[1] > 0), key=lambda t: -t[1])[:30]
-    rows = [(name, f"{p:.2f}", "yes" if chosen else "no") for name, p, chosen in often]
+    shares = np.asarray(known.probabilities)
+    most_often = np.argsort(-shares, kind="stable")[:30]
+    rows = []
+    for j in most_often[shares[most_often] > 0].tolist():
+        stable = "yes" if known.selected[j] else "no"
+        rows.append((known.names[j], f"{shares[j]:.2f}", stable))
     return table(("column", "chosen on halves", "stable"), rows)
 
 

@@ -31,10 +31,13 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high, v = self.low, self.high, value
+        low = self.low
+        high = self.high
         if self.logarithmic:
-            low, high, v = math.log(low), math.log(high), math.log(max(v, self.low * 1e-3))
-        share = (v - low) / (high - low) if high != low else 0.5
+            value = math.log(max(value, low * 1e-3))
+            low = math.log(low)
+            high = math.log(high)
+        share = (value - low) / (high - low) if high != low else 0.5
         return round(self.start + share * (self.end - self.start), 1)
 
     def ticks(self, most: int = 6) -> list[Tick]:
@@ -62,7 +65,8 @@ def round_values(low: float, high: float, most: int = 6) -> list[float]:
         return [low]
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
+    round_steps = [m * power for m in (1, 2, 2.5, 5, 10)]
+    step = next(one for one in round_steps if one >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
@@ -71,8 +75,11 @@ def round_values(low: float, high: float, most: int = 6) -> list[float]:
 def _decades(scale: Scale) -> list[float]:
     """Powers of ten, with 2 and 5 between them on short scales."""
     low, high = sorted((scale.low, scale.high))
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1.0, 2.0, 5.0) if math.log10(high / low) <= 3 else (1.0,)
+    lowest = math.floor(math.log10(low))
+    highest = math.ceil(math.log10(high))
+    powers = range(lowest, highest + 1)
+    short = math.log10(high / low) <= 3
+    steps = (1.0, 2.0, 5.0) if short else (1.0,)
     values = [float(f"{m}e{e}") for e in powers for m in steps]
     inside = [v for v in values if low * 0.999 <= v <= high * 1.001]
     return inside if scale.low < scale.high else inside[::-1]
@@ -80,8 +87,9 @@ def _decades(scale: Scale) -> list[float]:
 
 def scale_of(values: Sequence[float], start: float, end: float, reverse: bool = False) -> Scale:
     """Logarithmic where the values are positive and far apart."""
-    finite = np.asarray([v for v in values if np.isfinite(v)])
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    finite = [float(v) for v in values if np.isfinite(v)]
+    low = min(finite, default=0.0)
+    high = max(finite, default=1.0)
     logarithmic = low > 0 and high / low >= LOGARITHMIC_FROM
     if reverse:
         low, high = high, low

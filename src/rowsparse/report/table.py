@@ -44,19 +44,18 @@ class Table:
             return cls._checked(data[0], data[1])
         if not {"X", "y"} <= set(dir(data)):
             return cls._checked(data, None)
-        known = {name: vars(data).get(name) for name in ("name", "source", "target", "notes")}
+        known = vars(data)
+        groups = known.get("groups") or {}
         return cls._checked(
             data.X,
             data.y,
-            names=_texts(vars(data).get("feature_names")),
-            target_names=_texts(vars(data).get("target_names")),
-            name=str(known["name"] or ""),
-            source=str(known["source"] or ""),
-            target=str(known["target"] or ""),
-            notes=_texts(known["notes"]) or (),
-            coded=frozenset(
-                j for group in (vars(data).get("groups") or {}).values() for j in group
-            ),
+            names=_texts(known.get("feature_names")),
+            target_names=_texts(known.get("target_names")),
+            name=str(known.get("name") or ""),
+            source=str(known.get("source") or ""),
+            target=str(known.get("target") or ""),
+            notes=_texts(known.get("notes")) or (),
+            coded=frozenset(j for group in groups.values() for j in group),
         )
 
     @classmethod
@@ -78,7 +77,8 @@ class Table:
                 f"Expected data=(X, y) with one y per row of X, got {X.shape[0]} rows and "
                 f"{len(y)} values."
             )
-        y = None if y is None else np.asarray(y)
+        if y is not None:
+            y = np.asarray(y)
         return cls(X, y, storage=storage or _storage(X), **known)
 
     @property
@@ -91,7 +91,9 @@ class Table:
             picked = self.X.tocsc()[:, list(indices)].toarray()
         else:
             picked = self.X[:, list(indices)]
-        return np.asarray(picked if rows is None else picked[rows], dtype=float)
+        if rows is not None:
+            picked = picked[rows]
+        return np.asarray(picked, dtype=float)
 
     def some_rows(self, most: int) -> np.ndarray | None:
         """All (None) or a random sample of them in their order, the same in every run."""
@@ -110,21 +112,26 @@ class Groups:
 
     def __init__(self, table: Table, kind: str, outputs: Sequence[str], classes: Any) -> None:
         self.rows = table.some_rows(MOST_SAMPLES)
-        y = np.asarray(table.y) if self.rows is None else np.asarray(table.y)[self.rows]
+        y = np.asarray(table.y)
+        if self.rows is not None:
+            y = y[self.rows]
         self.masks: list[np.ndarray] = []
         self.names: list[str] = list(outputs)
         if kind == "multilabel":
-            self.masks = list((np.asarray(y, dtype=float) > 0).T)
+            present = np.asarray(y, dtype=float) > 0
+            self.masks = list(present.T)
         elif classes is not None:
             self.names = class_names(table, classes)
             self.masks = [y == label for label in classes]
         elif y.ndim == 1 or y.shape[1] == 1:
-            self._thirds(np.asarray(y, dtype=float).ravel())
+            numbers = np.asarray(y, dtype=float)
+            self._thirds(numbers.ravel())
         self.names = self.names[: len(self.masks)]
 
     def _thirds(self, y: np.ndarray) -> None:
         low, high = np.quantile(y, [1 / 3, 2 / 3])
-        self.masks = [y <= low, (y > low) & (y <= high), y > high]
+        between = (y > low) & (y <= high)
+        self.masks = [y <= low, between, y > high]
         self.names = ["low y", "middle", "high y"]
 
     def of(self, values: np.ndarray, weights: np.ndarray) -> tuple[Group, ...]:
@@ -161,11 +168,10 @@ def class_names(table: Table | None, classes: Any) -> list[str]:
 
 def stand_ins(table: Table, chosen: Sequence[int], names: Sequence[str]) -> list[tuple]:
     """For every chosen column those others whose correlation with it is ``CLOSE`` or more."""
-    d = table.shape[1]
-    most = max(50, int(MOST_PRODUCTS / max(1, d * len(chosen))))
-    rows = table.some_rows(most)
+    pairs = max(1, table.shape[1] * len(chosen))
+    rows = table.some_rows(max(50, int(MOST_PRODUCTS / pairs)))
     found = _correlations(table, chosen, rows)
-    found[list(chosen), np.arange(len(chosen))] = 0.0
+    found[list(chosen), np.arange(len(chosen))] = 0.0  # each with itself
     answer = []
     for column in found.T:
         best = np.argsort(-np.abs(column), kind="stable")[:MOST_STAND_INS]
@@ -189,7 +195,8 @@ def _correlations(table: Table, chosen: Sequence[int], rows: np.ndarray | None) 
     norms = np.sqrt(np.maximum(squares - X.shape[0] * means**2, 0.0))
     products = np.asarray(X.T @ A)  # A is centred, so the means of X fall out
     varies = norms > 1e-12 * (1.0 + np.abs(means))
-    return np.divide(products, norms[:, None], out=np.zeros(products.shape), where=varies[:, None])
+    norms[~varies] = np.inf  # what is left of a constant column is rounding
+    return products / norms[:, None]
 
 
 def _unit(columns: np.ndarray) -> np.ndarray:
@@ -204,17 +211,17 @@ def data_facts(table: Table, kind: str, classes: Any, outputs: Sequence[str]) ->
     y = table.y
     target = "not given"
     if y is not None and kind == "multilabel":
-        totals = (np.asarray(y, dtype=float) > 0).sum(axis=0)
+        present = np.asarray(y, dtype=float) > 0
+        totals = present.sum(axis=0)
         counts = tuple((visible(o), int(t)) for o, t in zip(outputs, totals, strict=False))
         target = f"{count(len(totals), 'label')}; a sample may have several"
     elif y is not None and classes is not None:
-        names = class_names(table, classes)
-        counts = tuple(
-            (visible(a), int(np.sum(y == b))) for a, b in zip(names, classes, strict=True)
-        )
+        pairs = zip(class_names(table, classes), classes, strict=True)
+        counts = tuple((visible(name), int(np.sum(y == label))) for name, label in pairs)
         target = count(len(classes), "class", "classes")
     elif y is not None:
-        target = f"numbers, {count(1 if y.ndim == 1 else y.shape[1], 'output')}"
+        n_outputs = 1 if y.ndim == 1 else y.shape[1]
+        target = f"numbers, {count(n_outputs, 'output')}"
     return DataFacts(
         name=visible(table.name),
         source=visible(table.source),
@@ -237,9 +244,11 @@ def _storage(X: Any) -> str:
 def _odd(table: Table) -> list[str]:
     """What a reader of the selection should know of the columns."""
     X = table.X.tocsc() if sparse.issparse(table.X) else table.X
-    low, high = X.min(axis=0), X.max(axis=0)
+    low = X.min(axis=0)
+    high = X.max(axis=0)
     if sparse.issparse(X):
-        low, high = low.toarray(), high.toarray()
+        low = low.toarray()
+        high = high.toarray()
     constant = int(np.sum(low == high))
     if not constant:
         return []
