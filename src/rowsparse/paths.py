@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .numerics.compiling import for_many
 from .penalties.base import Penalty
 from .problems.compressed import compressed
 from .problems.penalised import PenalisedProblem
@@ -53,7 +54,13 @@ def alpha_path(
     well at ``SEARCHES`` alphas spread over the grid, and what it finds is followed both ways.
     """
     deadline = Deadline(solver.time_limit)
-    problem = compressed(problem)
+    with for_many(problem.n_rows, len(grid)):
+        return _along(compressed(problem), solver, grid, init, deadline)
+
+
+def _along(
+    problem: PenalisedProblem, solver: Solver, grid: np.ndarray, init: Init, deadline: Deadline
+) -> Path:
     found = search(problem.with_alpha(grid[0]), deadline.limited(solver), init)
     solutions = [found.solution]
     before = None

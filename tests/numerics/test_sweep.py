@@ -87,6 +87,15 @@ def both_ways(monkeypatch, call):
     return results
 
 
+def test_many_problems_of_few_rows_are_compiled_and_single_ones_are_not():
+    plain = sweep._sweep_gram
+    with compiling.for_many(61, 50), compiling.for_many(2, 2):  # a small path within
+        assert sweep._kernel(plain, 3) is sweep._KERNELS[plain]
+    assert sweep._kernel(plain, 61) is plain
+    with compiling.for_many(13, 50):
+        assert sweep._kernel(plain, 13) is plain
+
+
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("way", ["by_gram", "by_samples"])

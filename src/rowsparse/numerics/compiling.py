@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -25,8 +27,29 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILED_FROM = 64
 # Numbers that are compared or counted: for so many NumPy takes some tenths of a second, too.
 WORTH_LOADING = 2e7
+# Rows times problems of one call: so many steps on rows take longer in plain Python than numba
+# takes to load (50 alphas on the 61 columns of digits: .1 s each time).
+MANY_STEPS = 2000
 REORDERED = frozenset({"reassoc", "contract", "nsz"})  # sums may be taken several terms at a time
 _LOOPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+_often: ContextVar[bool] = ContextVar("often", default=False)
+
+
+@contextmanager
+def for_many(n_rows: int, n_problems: int) -> Iterator[None]:
+    """Around many problems of one size: their loops are compiled however few their rows are."""
+    token = _often.set(_often.get() or n_rows * n_problems >= MANY_STEPS)
+    try:
+        yield
+    finally:
+        _often.reset(token)
+
+
+def worth_compiling(n_rows: int, compiled_from: int = COMPILED_FROM) -> bool:
+    """Whether loops over so many rows run compiled, which the sizes alone decide."""
+    return n_rows >= compiled_from or _often.get()
 
 
 @cache

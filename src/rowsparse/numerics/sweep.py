@@ -12,8 +12,8 @@ This is the same sweep, up to rounding.
 
 The sweeps are written once, in plain Python over NumPy rows. Small problems run them as they are;
 from ``COMPILED_FROM`` rows on numba compiles the same source, with loops in place of NumPy's
-operations (cached on disk, at first use and never at import). The choice depends on the size
-alone, so equal calls give equal bits.
+operations (cached on disk, at first use and never at import), and so within the many problems of
+a path. The choice depends on sizes alone, so equal calls give equal bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from .clip import clip_level
-from .compiling import COMPILED_FROM, REORDERED, LazyKernel, compiled_as
+from .compiling import COMPILED_FROM, REORDERED, LazyKernel, compiled_as, worth_compiling
 from .passes import add_combination, add_products, four_rows
 from .rows import NEWTON_STEPS, smallest_output
 from .vectors import add_scaled, assign, dot
@@ -295,4 +295,4 @@ _KERNELS = {f: LazyKernel(f, REORDERED) for f in (_sweep_gram, _sweep_samples)}
 
 
 def _kernel(function, n_rows):
-    return function if n_rows < COMPILED_FROM else _KERNELS[function]
+    return _KERNELS[function] if worth_compiling(n_rows, COMPILED_FROM) else function

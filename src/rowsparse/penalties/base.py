@@ -36,6 +36,7 @@ class LocalModel(Protocol):
     metric: np.ndarray
     support: np.ndarray  # the rows in focus
     stuck: bool  # rounds of sweeps and steps have not settled it
+    enough_rows: float  # a minimum for one output needs no more nonzero ones, where that is known
     rounding: float  # of what ``along`` returns
 
     def copy(self) -> Self:

@@ -22,8 +22,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...numerics.compiling import worth_compiling
 from ...numerics.rows import nonzero_rows, row_norms
-from ...numerics.sweep import COMPILED_FROM
 from ...numerics.threads import one_blas_thread
 from ...penalties.base import LocalModel, Penalty
 from ...problems.base import PENALTY
@@ -282,7 +282,7 @@ def descend(
 
 def _affordable_sweeps(model: LocalModel, penalty: Penalty, n_rows: int) -> int:
     """How often to sweep over the nonzero rows: for a part of the time that a Newton step takes."""
-    if len(model.W) < COMPILED_FROM or n_rows == 0:
+    if not worth_compiling(len(model.W)) or n_rows == 0:
         return SWEEPS
     newton = NEWTON_OVERHEAD + penalty.newton_flops(model, n_rows)
     share = SWEEP_SHARE if newton < LARGE else 2 * SWEEP_SHARE

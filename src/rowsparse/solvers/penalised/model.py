@@ -27,6 +27,7 @@ class GramModel(LocalModel):
     """Squared loss and ridge through the Gram matrix G of the working set; Q = gradient at W."""
 
     stuck = False
+    enough_rows = np.inf
     rounding = 0.0  # ``along`` computes the difference itself
 
     def __init__(self, G: np.ndarray, W: np.ndarray, Q: np.ndarray):
@@ -135,6 +136,7 @@ class SampleModel(LocalModel):
         metric_weights: Callable[[np.ndarray], np.ndarray],
         ridges: np.ndarray,
     ):
+        self.enough_rows = len(E)
         self.X = X
         self.W = np.array(W, order="F")
         self.E = np.array(E, order="F")
