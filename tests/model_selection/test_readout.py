@@ -83,3 +83,10 @@ def test_sparse_columns_are_the_same_columns():
     dense = RidgeReadout().scores(X, y, target, split_of(True), steps)
     thin = RidgeReadout().scores(sparse.csr_array(X), y, target, split_of(True), steps)
     assert thin == pytest.approx(dense)
+
+
+@pytest.mark.parametrize("estimator", [None, RidgeClassifier()])
+def test_an_unknown_score_is_refused_before_anything_is_fitted(estimator):
+    target = as_target(np.array([0, 1, 0, 1]), "auto")
+    with pytest.raises(ValueError, match=r"'acuracy'\. Did you mean 'accuracy'"):
+        module.readout_for(estimator, "acuracy", target)

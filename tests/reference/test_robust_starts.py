@@ -7,6 +7,7 @@ import pytest
 
 from rowsparse import L2pSelector
 from rowsparse.losses import ResidualLoss
+from rowsparse.paths import selection_path
 from rowsparse.penalties import L2p, families
 from rowsparse.solvers import run
 from rowsparse.solvers.penalised import starts
@@ -62,3 +63,15 @@ def test_squares_lead_to_the_minimum_that_the_null_model_leads_to():
     led = run(BlockDescent(), squares)
     found = run(BlockDescent(), problem, problem.joined(led.W, led.intercept))
     assert found.objective == pytest.approx(run(BlockDescent(), problem).objective, rel=1e-8)
+
+
+@pytest.mark.parametrize(("r", "again"), [(1.0, False), (2.0, True)])
+def test_a_robust_path_starts_from_the_null_model_once(r, again):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20, 60))
+    y = X[:, :3].sum(axis=1) + 0.1 * rng.standard_t(2, 20)
+    selector = L2pSelector(r=r, p=0.5, task="regression")
+    path = selection_path(selector, X, y, n_alphas=3)
+    assert "zero" in path[0].starts
+    assert ("zero" in path[1].starts) == again
+    assert {"irls", "convex"} <= set(path[1].starts)

@@ -8,7 +8,7 @@ import pytest
 from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.solvers import solve
 from rowsparse.solvers.base import never
-from rowsparse.solvers.penalised import starts
+from rowsparse.solvers.penalised import row_exchange, starts
 
 
 def nearly_equal_columns(seed=1, n=20, d=15):
@@ -32,27 +32,27 @@ def test_where_none_helps_every_member_is_tried_once(monkeypatch, r):
     problem, solver = L2pSelector(alpha=0.02, r=r).problem_and_solver(X, Y)
     found = solve(problem, solver)
     tried = []
-    without = starts._without
+    without = row_exchange._without
 
     def counted(model, penalty, j, *rest):
         tried.append(j)
         return without(model, penalty, j, *rest)
 
-    monkeypatch.setattr(starts, "_without", counted)
+    monkeypatch.setattr(row_exchange, "_without", counted)
     W = problem.joined(found.W, found.intercept)
-    np.testing.assert_array_equal(starts.exchange_rows(problem, W, never), W)
+    np.testing.assert_array_equal(row_exchange.exchange_rows(problem, W, never), W)
     assert len(tried) == len(set(tried)) == found.rows.size
 
 
 def test_trials_that_do_not_settle_are_ended(monkeypatch):
     rounds = []
-    another = starts._Patience.another_round
+    another = row_exchange._Patience.another_round
 
     def counted(self):
         rounds.append(self)
         return another(self)
 
-    monkeypatch.setattr(starts._Patience, "another_round", counted)
+    monkeypatch.setattr(row_exchange._Patience, "another_round", counted)
     selector = LpInfSelector(alpha=1e-4).fit(*nearly_equal_columns())
     assert selector.solution_.converged
     assert selector.solution_.objective == pytest.approx(0.181702384, rel=1e-6)

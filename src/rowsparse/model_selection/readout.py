@@ -10,12 +10,12 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge, RidgeClassifier
-from sklearn.metrics import check_scoring, r2_score
+from sklearn.metrics import check_scoring, get_scorer_names, r2_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from ..inputs import column_names
+from ..inputs import column_names, did_you_mean
 from ..targets import Target
 
 RIDGE = 1.0  # the default of scikit-learn's Ridge and RidgeClassifier, which the fast form equals
@@ -249,6 +249,11 @@ def readout_for(estimator: Any, scoring: Any, target: Target, selector: Any = No
                 f"{estimator!r}; leave one of them out."
             )
         return LossReadout(selector)
+    if isinstance(scoring, str) and scoring not in get_scorer_names():  # else every fold says so
+        raise ValueError(
+            f"Expected scoring to be 'loss' or a name of scikit-learn's, got {scoring!r}."
+            f"{did_you_mean(scoring, get_scorer_names())}"
+        )
     usual = "r2" if target.kind == "numbers" else "accuracy"
     if estimator is None and scoring in (None, usual):
         return RidgeReadout()
