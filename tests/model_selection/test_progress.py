@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from rowsparse import L2pSelector, TopKSelector
 from rowsparse.model_selection import KnockoffSelector, SelectorCV, StabilitySelector
+from rowsparse.solvers import IRLS
 
 FAST = TopKSelector(n_init=0, polish=False)
 CASES = [
@@ -32,7 +33,8 @@ def test_every_task_is_logged(estimator, name, n_tasks, caplog):
 class Watch:
     """A callback that counts tasks, and may end the fit."""
 
-    def __init__(self, stop_at=None):
+    def __init__(self, stop_at=None, only=None):
+        self.only = only
         self.tasks = []
         self.stop_at = stop_at
         self.torn_down = 0
@@ -44,7 +46,9 @@ class Watch:
         return None
 
     def on_fit_task_end(self, estimator, context):
-        self.tasks.append(context.task_name)
+        if context.task_name == self.only or self.only is None:
+            parents = [] if context.parent is None else [context.parent.task_name]
+            self.tasks.append((context.task_name, *parents))
         return len(self.tasks) == self.stop_at
 
     def teardown(self, estimator, context):
@@ -56,7 +60,14 @@ def test_callbacks_see_one_tree(estimator, name, n_tasks):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
     watch = Watch()
     fitted = clone(estimator).set_callbacks(watch).fit(*toy.labelled())
-    assert watch.tasks == [name] * n_tasks + ["fit"]
+    searched = isinstance(estimator, SelectorCV)
+    parent = "fold" if searched else "fit"
+    tasks = [task for task in watch.tasks if task[0] != "iteration"]
+    each = [(name, parent), ("fold", "fit")] if searched else [(name, parent)]
+    assert tasks == each * n_tasks + [("fit",)]
+    iterations = [task for task in watch.tasks if task[0] == "iteration"]
+    assert len(iterations) >= n_tasks
+    assert set(iterations) == {("iteration", name)}
     assert watch.torn_down == 1
     assert (pickle.loads(pickle.dumps(fitted)).support_ == fitted.support_).all()
 
@@ -65,7 +76,30 @@ def test_a_callback_can_end_a_fit():
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
     estimator = StabilitySelector(FAST, q=3, n_pairs=5, random_state=0)
     with pytest.warns(UserWarning, match="2 of 5 pairs"):
-        estimator.set_callbacks(Watch(stop_at=2)).fit(*toy.labelled())
+        estimator.set_callbacks(Watch(2, "pair of half-samples")).fit(*toy.labelled())
+
+
+def test_a_callback_can_end_a_fit_within_a_task():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    search = SelectorCV(L2pSelector(p=1), grid={"alpha": 10}, cv=3)
+    watch = Watch()
+    search.set_callbacks(watch).fit(*toy.labelled())
+    of_first = [task[0] for task in watch.tasks].index("path on a fold")
+    with pytest.warns(UserWarning, match="Interrupted: 1 of 3 paths"):
+        search.set_callbacks(Watch(of_first + 4, None)).fit(*toy.labelled())
+    assert search.support_.any()
+
+
+def test_nobody_watches_after_a_fit_that_fails():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    watch = Watch()
+    X, y = toy.labelled()
+    search = SelectorCV(L2pSelector(solver=IRLS(), p=0), grid={"alpha": 3}).set_callbacks(watch)
+    with pytest.raises(ValueError, match="some fit of the cross-validation"):
+        search.fit(X, y)
+    seen = len(watch.tasks)
+    L2pSelector(3).fit(X, y)
+    assert len(watch.tasks) == seen
 
 
 def test_progress_bars_work_through_pipelines_and_searches(capsys, monkeypatch):

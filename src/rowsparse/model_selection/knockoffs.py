@@ -157,11 +157,11 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         selector = table.resolved(self.selector)
         rng = check_random_state(self.random_state)
         tasks = [(sampler, selector, Z, table.y, int(s)) for s in seeds(rng, self.n_draws)]
-        progress = Progress(self, X, y, len(tasks), "draw of knockoffs")
-        found, interrupted = finished(_statistics, tasks, None, progress.step)
-        if not found:
-            raise KeyboardInterrupt
-        progress.end()
+        with Progress(self, X, y, len(tasks), "draw of knockoffs") as progress:
+            found, interrupted = finished(_statistics, tasks, None, progress.step)
+            if not found:
+                raise KeyboardInterrupt
+            progress.end()
         statistics = np.zeros((len(found), values.shape[1]))
         statistics[:, varying] = found
         self._set(statistics, table)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from joblib import Parallel, delayed
+
+from ..solvers.base import watched
 
 logger = logging.getLogger("rowsparse")
 
@@ -35,33 +38,82 @@ else:
     with_callbacks = _support.with_callbacks
 
 
-class Progress:
-    """The tree of one fit as scikit-learn's callbacks see it: the fit, and one leaf per task."""
+class Progress(AbstractContextManager["Progress"]):
+    """The tree of one fit as scikit-learn's callbacks see it: the fit, its tasks, their iterations.
 
-    def __init__(self, estimator: Any, X: Any, y: Any, n_tasks: int, name: str):
+    Tasks of other processes show as tasks alone. ``outer`` names what so many tasks in a row belong
+    to, the fold of a search say.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        n_tasks: int,
+        name: str,
+        outer: tuple[str, int] | None = None,
+    ):
         self.estimator = estimator
         self.n_tasks = n_tasks
         self.name = name
+        self.outer = outer
         self.done = 0
-        self.root: Any = None
+        self.open: list[Any] = []  # contexts of scikit-learn: the fit, …, the task under way
+        self.watching = ExitStack()
         if "set_callbacks" in dir(estimator):
-            self.root = estimator._init_callback_context(max_subtasks=n_tasks)
-            self.root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            n_children = n_tasks if outer is None else n_tasks // outer[1]
+            root = estimator._init_callback_context(max_subtasks=n_children)
+            root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            self.open.append(root)
+
+    def __enter__(self) -> Progress:
+        if self.open and vars(self.estimator).get("_skl_callbacks"):
+            self.watching.enter_context(watched(self._iteration))
+        self._begin_task()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.watching.close()  # what is fitted afterwards belongs to no task
 
     def step(self) -> bool:
         """One task is done; whether a callback asks to stop."""
         self.done += 1
         logger.info("%s: %d of %d", self.name, self.done, self.n_tasks)
-        if self.root is None:
+        if not self.open:
             return False
-        leaf = self.root.subcontext(task_name=self.name)
-        leaf.call_on_fit_task_begin(estimator=self.estimator)
-        return bool(leaf.call_on_fit_task_end(estimator=self.estimator))
+        stop = self._end_last()
+        if self.outer is not None and self.done % self.outer[1] == 0:
+            stop |= self._end_last()
+        if not stop:
+            self._begin_task()
+        return stop
 
     def end(self) -> None:
         """The fit is over."""
-        if self.root is not None:
-            self.root.call_on_fit_task_end(estimator=self.estimator)
+        while self.open:
+            self._end_last()
+
+    def _begin_task(self) -> None:
+        if not self.open or self.done == self.n_tasks:
+            return
+        if self.outer is not None and len(self.open) == 1:
+            self._begin(*self.outer)
+        self._begin(self.name, None)
+
+    def _begin(self, name: str, n_children: int | None) -> None:
+        context = self.open[-1].subcontext(task_name=name, max_subtasks=n_children)
+        context.call_on_fit_task_begin(estimator=self.estimator)
+        self.open.append(context)
+
+    def _end_last(self) -> bool:
+        return bool(self.open.pop().call_on_fit_task_end(estimator=self.estimator))
+
+    def _iteration(self, _: Any) -> bool:
+        """Of a solver of the task under way."""
+        leaf = self.open[-1].subcontext(task_name="iteration")
+        leaf.call_on_fit_task_begin(estimator=self.estimator)
+        return bool(leaf.call_on_fit_task_end(estimator=self.estimator))
 
 
 def finished(

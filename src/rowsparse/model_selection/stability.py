@@ -196,9 +196,9 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         if table.in_blocks:
             tasks = in_blocks(tasks, self.n_jobs)
         folder = None if self.store is None else folder_of(self.store, tasks)
-        progress = Progress(self, X, y, len(tasks), "pair of half-samples")
-        found, interrupted = all_halves(tasks, folder, self.n_jobs, progress.step)
-        progress.end()
+        with Progress(self, X, y, len(tasks), "pair of half-samples") as progress:
+            found, interrupted = all_halves(tasks, folder, self.n_jobs, progress.step)
+            progress.end()
         return found, interrupted
 
     def _set(self, found: list[Half], table: Table, threshold: float, q: int, pfer: float) -> None:

@@ -137,8 +137,9 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
             parts = parts_of_folds(table, plain, splits, metadata.selector)
         combos = combinations(plain, self.grid, self.ks, whole.X, whole.y, given)
         _refuse_incomparable(self.scoring, combos)
-        progress = Progress(self, X, y, len(combos) * len(splits), "path on a fold")
-        found = evaluate_all(table, readout, combos, splits, self.n_jobs, progress.step, parts)
+        n_paths = len(combos) * len(splits)
+        with Progress(self, X, y, n_paths, "path on a fold", ("fold", len(combos))) as progress:
+            found = evaluate_all(table, readout, combos, splits, self.n_jobs, progress.step, parts)
         say_what_went_wrong(found, stacklevel=3)
         self.cv_results_ = results_table(found)
         self.n_splits_ = len(splits)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -20,6 +22,20 @@ from ..values import Parameters
 logger = logging.getLogger("rowsparse")
 
 OutOfTime = Callable[[], bool]
+Watcher = Callable[[Step], Any]
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Within the block ``watcher`` is called with every step of every solver, as a solver's own
+    callback is: many fits are watched so, whose solvers nobody has at hand."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 def never() -> bool:
@@ -100,6 +116,13 @@ class Solver(Parameters, ABC, Generic[P, S]):
     @abstractmethod
     def step(self, problem: P, state: S, out_of_time: OutOfTime) -> S:
         """A new state at least as good; long steps look at ``out_of_time`` and may end early."""
+
+    def ended_by(self, step: Step) -> bool:
+        """Tell the callback, and whoever watches, of a step; whether one of them wants the end."""
+        watcher = _watcher.get()
+        own = self.callback is not None and self.callback(step)
+        others = watcher is not None and watcher(step)
+        return bool(own or others)
 
     def attainable_tol(self, problem: P) -> float:
         """The tolerance, or what rounding leaves of it."""
@@ -292,7 +315,7 @@ def _iterate(
             state = solver.step(problem, state, deadline.passed)
             history.append(_record(len(history), deadline, state))
             logger.debug("%s %s", type(solver).__name__, history[-1])
-            if solver.callback is not None and solver.callback(history[-1]):
+            if solver.ended_by(history[-1]):
                 raise KeyboardInterrupt
             status = _ended(state, deadline)
     except KeyboardInterrupt:

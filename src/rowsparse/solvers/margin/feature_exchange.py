@@ -54,7 +54,7 @@ def exchanged(
             gain = 1 - found[0] / best
             best, image, chosen = found
             step = Step(rounds, deadline.elapsed(), best, gain, chosen.size)
-            if solver.callback is not None and solver.callback(step):
+            if solver.ended_by(step):
                 return chosen, False
     except KeyboardInterrupt:
         return chosen, False

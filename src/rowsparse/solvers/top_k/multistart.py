@@ -212,8 +212,7 @@ class Job:
             self.objective = value
             self.start = name
             self.swap_optimal = swap_optimal
-        callback = self.solver.callback
-        if callback is not None and callback(step):
+        if self.solver.ended_by(step):
             raise KeyboardInterrupt
 
     # -- where solvers start from -----------------------------------------------------------------
