@@ -20,7 +20,7 @@ OLDEST_READY := $(OLDEST)/.ready
 SECONDS ?= 600
 SEED    ?= 0
 
-.PHONY: demo test test-oldest fuzz coverage lint docs release-check bench clean
+.PHONY: demo test test-oldest fuzz browser coverage lint docs release-check bench clean
 
 demo: $(CLI_READY)
 	@mkdir -p demo
@@ -29,8 +29,15 @@ demo: $(CLI_READY)
 	$(BIN)/rowsparse stability breast_cancer -k 10 --pairs 20 --jobs 2 --store demo/stability --force
 	$(BIN)/rowsparse report demo/comparison demo/stability --data breast_cancer --out demo/report.html --force
 
-test: $(DEV_READY)
+test: $(DEV_READY) browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Tests of the page open it in Chromium and are skipped without one. Only root may install it.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	command -v google-chrome >/dev/null || [ "$$(id -u)" != 0 ] || \
+	timeout 180 apt-get install -y -qq chromium >/dev/null 2>&1 || \
+	echo "No chromium, and it cannot be installed: the tests that need it are skipped."
 
 test-oldest: $(OLDEST_READY)
 	$(OLDEST)/bin/python -m pytest -n 2 --dist loadgroup

@@ -54,3 +54,15 @@ def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         if "://" not in link:
             assert (page.parent / link).exists(), link
+
+
+def anchors(page):
+    """What myst calls the headings of a page."""
+    headings = re.findall(r"^#{1,3} (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_into_a_page_name_one_of_its_headings(page):
+    for link, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text()):
+        assert anchor in anchors(page.parent / link if link else page), f"{link}#{anchor}"
