@@ -43,8 +43,8 @@ TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features,
 - lambda in {GRIDS}, C in {listed(COSTS)} instead of .001 … 100 for both;
 - lambda, r and C tuned by {N_FOLDS} folds of the training part on SEMEION and ORL; on the others
   on one inner split 2:1 of it, at most {INNER_TRAIN} samples to fit and {INNER_TEST} to score,
-  lambda in proportion to the samples; lambda and r with C = {TUNING_COST:g}; where W vanishes is no
-  candidate;
+  lambda in proportion to the samples; lambda and r with C = {TUNING_COST:g}; a W of fewer than {K}
+  rows, on the inner or the whole training part, is no candidate;
 - a relative change of J below {STOP["tol"]:g} or {STOP["max_iter"]} steps ends a fit;
 - all tuned at the top {K}, also for Figure 3.
 

@@ -22,8 +22,8 @@ EXPONENTS = {  # r = 2 for GSR-FS, as in the paper
     "GSR p=.75": (2.0, 0.75), "GSR p=.5": (2.0, 0.5), "GSR p=.25": (2.0, 0.25),
 }  # fmt: skip
 FILTERS = {"ReliefF": "relieff", "mRMR": "mrmr"}
-COUNTING = 3.0  # CPU seconds for the number of steps; beyond, it is a lower bound
-STEPPING = 1.0  # CPU seconds for the time of a step, but at least two steps
+COUNTING = 2.0  # CPU seconds for the number of steps; beyond, it is a lower bound
+STEPPING = 0.5  # CPU seconds for the time of a step, but at least two steps
 LARGEST = 1e11  # operations of a step; larger ones are timed on fewer samples and scaled
 
 
@@ -57,7 +57,7 @@ def _ours(X, Y, y, r: float, p: float, J: float) -> dict[str, Any]:
     fixed = {"standardize": False, "fit_intercept": False, "init": "zero"}
     solvers = {
         "ours": IRLS(tol=CHANGE / J, max_iter=1000),  # its tol is relative
-        "default solver": BlockDescent(time_limit=20),
+        "default solver": BlockDescent(time_limit=8),
     }
     found: dict[str, Any] = {}
     for label, solver in solvers.items():
