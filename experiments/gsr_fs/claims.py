@@ -144,9 +144,8 @@ def published_times(cells: CellFile) -> Claim:
     factors = {}
     for name in timed(cells):
         for method in TIMED:
-            cell = times_page.times(cells, name, method)
-            if cell:
-                factors[name, method] = times_page.published(name, method) / max(cell["ours"], 1e-3)
+            ours = max(times_page.times(cells, name, method)["ours"], 1e-3)
+            factors[name, method] = times_page.published(name, method) / ours
     (name, method), least = min(factors.items(), key=lambda item: item[1])
     beaten = sum(factor > 1 for factor in factors.values())
     return Claim(
@@ -160,19 +159,18 @@ def published_times(cells: CellFile) -> Claim:
 
 def faster_than(cells: CellFile, rival: str) -> Claim:
     """The paper's algorithm as printed against the rival as printed, both here."""
-    factors = []
+    factors, shown = [], []
     for name in timed(cells):
         mine, theirs = (times_page.times(cells, name, m) for m in ("GSR p=.5", rival))
-        if mine and theirs:
-            seconds = (times_page.printed_seconds(cell) for cell in (theirs, mine))
-            factors.append(next(seconds) / next(seconds))
-    shown = ", ".join(times_page.ratio(factor) for factor in factors)
+        factor = times_page.printed_seconds(theirs) / times_page.printed_seconds(mine)
+        factors.append(factor)
+        bound = "≥ " if not theirs["steps complete"] else ""
+        shown.append(f"{DATA[name][0]} {bound}{times_page.ratio(factor)}")
     return Claim(
         PAPER,
         f"GSR-FS (p = .5, as printed) is faster than {rival}",
         verdict(sum(factor > 1 for factor in factors), len(factors)),
-        f"time of {rival} to that of GSR-FS, both as printed, on "
-        f"{', '.join(DATA[name][0] for name in timed(cells))}: {shown}",
+        f"time of {rival} to that of GSR-FS, both as printed: {', '.join(shown)}",
     )
 
 
