@@ -185,5 +185,5 @@ def draw(cells: CellFile, axes: Any) -> None:
         axis.set_visible(name in measured(cells))
         axis.tick_params(labelsize=7)
     axes[0][0].legend(fontsize=6)
-    axes[1][0].set_xlabel("features", fontsize=8)
-    axes[1][0].set_ylabel("accuracy, %", fontsize=8)
+    axes[0][0].set_xlabel("features", fontsize=8)
+    axes[0][0].set_ylabel("accuracy, %", fontsize=8)

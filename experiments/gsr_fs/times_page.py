@@ -10,8 +10,8 @@ from .published import DATA, SECONDS, TIMED
 from .times import CHANGE, FILTERS, LAM, TOP
 
 TEXT = f"""All samples, lambda = {LAM:g}, r = 2 for GSR-FS, until J changes by less than {CHANGE:g};
-the filters to the top {TOP}. CPU seconds with one thread. "Printed" is the paper's algorithm line by
-line (`printed.py`: the d × d system of GSR-FS, the n × n system of RFS and E-RFS, row-wise descent
+the filters to the top {TOP}. CPU seconds with one thread. "Printed" is the paper's algorithm line
+by line (`printed.py`: the d × d system of GSR-FS, the n × n system of RFS and E-RFS, row-wise descent
 for RK1U), measured in the same process: seconds of one step times the steps it needs, counted on
 the same iterates made cheaply; ≥ where counting was given up after some seconds, ~ where one step
 was timed on fewer samples and scaled by its operations. "Ours" is `L2pSelector` with `IRLS` to the
