@@ -11,12 +11,13 @@ from .times import CHANGE, FILTERS, LAM, TOP
 
 TEXT = f"""All samples, lambda = {LAM:g}, r = 2 for GSR-FS, until J changes by less than {CHANGE:g};
 the filters to the top {TOP}. CPU seconds with one thread. "Printed" is the paper's algorithm line
-by line (`printed.py`: the d × d system of GSR-FS, the n × n system of RFS and E-RFS, row-wise descent
-for RK1U), measured in the same process: seconds of one step times the steps it needs, counted on
-the same iterates made cheaply; ≥ where counting was given up after some seconds, ~ where one step
-was timed on fewer samples and scaled by its operations. "Ours" is `L2pSelector` with `IRLS` to the
-same rule and "default solver" `BlockDescent` to its certificate, which is a stronger stop than the
-paper's; "J lower" is by how much its J lies below that of the printed algorithm (negative: above).
+by line (`printed.py`: the d × d system of GSR-FS, the n × n system of RFS and E-RFS, row-wise
+descent for RK1U), measured in the same process: seconds of one step times the steps it needs,
+counted on the same iterates made cheaply; ≥ where counting was given up after some seconds, ~ where
+one step was timed on fewer samples and scaled by its operations. "Ours" is `L2pSelector` with
+`IRLS` to the same rule and "default solver" `BlockDescent` to its certificate, which is a stronger
+stop than the paper's; "J lower" is by how much its J lies below that of the printed algorithm
+(negative: above).
 The published seconds are of another machine (Intel i7-4470, Matlab), so the ratio to the printed
 algorithm is the one that compares algorithms; where the printed algorithm stops after a handful of
 d × d systems with small d there is nothing to win."""
