@@ -11,11 +11,13 @@ import threading
 import time
 import warnings
 
+import numpy as np
 import pytest
 from scale.holders import SELECTORS, SQUARED, assert_same_fit, table, weights
 from sklearn.base import clone
 
 from rowsparse import L2pSelector, TopKSelector
+from rowsparse.model_selection import SelectorCV, StabilitySelector
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -49,6 +51,21 @@ def test_same_as_in_memory(name, client):
     for weight in (None, weights()):
         expected = clone(SELECTORS[name]).fit(X, Y, sample_weight=weight)
         assert_same_fit(clone(SELECTORS[name]).fit(held(), Y, sample_weight=weight), expected)
+
+
+def test_resampling_on_the_workers(client):
+    """By joblib's Dask backend: what one pass has found is sent to them, not X."""
+    joblib = pytest.importorskip("joblib")
+    stable = StabilitySelector(TopKSelector(4), n_pairs=3, random_state=0)
+    expected = clone(stable).fit(X, Y).selection_probabilities_
+    with joblib.parallel_config(backend="dask"):
+        found = clone(stable).set_params(n_jobs=2).fit(held(), Y)
+        search = SelectorCV(TopKSelector(), ks=[2, 4], cv=3, n_jobs=2).fit(held(), Y)
+    np.testing.assert_array_equal(found.selection_probabilities_, expected)
+    alone = SelectorCV(TopKSelector(), ks=[2, 4], cv=3).fit(X, Y)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+    )
 
 
 def test_the_graph_does_not_grow(client, monkeypatch):
