@@ -52,17 +52,17 @@ def test_nearest_members_with_ties_by_position(count, compiled):
 
 def test_the_sources_of_the_compiled_loops_run_as_they_are():
     D, out = np.zeros((ROWS.size, 23)), np.zeros(5)
-    differences._add_absolute(A, ROWS, D)
+    differences._add_distances(A, ROWS, D, False)
     np.testing.assert_allclose(D, diffs(False)[1].sum(axis=2), atol=1e-12)
     near = np.empty((ROWS.size, 2), dtype=np.intp)
     differences._nearest(D, np.arange(23), near, np.empty(2))
     np.testing.assert_array_equal(near, differences.nearest(D, np.arange(23), 2, False))
-    differences._weighted_absolute(A, ROWS, near, np.ones(near.shape), out)
+    differences._add_weighted(A, ROWS, near, np.ones(near.shape), out, False)
     each = diffs(False)[1]
     np.testing.assert_allclose(out, np.take_along_axis(each, near[:, :, None], 1).sum((0, 1)))
     D[:], out[:] = 0.0, 0.0
-    differences._add_mismatches(CODES, ROWS, D)
-    differences._weighted_mismatches(CODES, ROWS, near, np.ones(near.shape), out)
+    differences._add_distances(CODES, ROWS, D, True)
+    differences._add_weighted(CODES, ROWS, near, np.ones(near.shape), out, True)
     each = diffs(True)[1]
     np.testing.assert_array_equal(D, each.sum(axis=2))
     np.testing.assert_allclose(out, np.take_along_axis(each, near[:, :, None], 1).sum((0, 1)))

@@ -20,7 +20,7 @@ _TILE = 8  # rows that stay in the cache while all others pass by
 def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
     """``D[r, j] += sum_f diff(A[rows[r], f], A[j, f])`` for a C-contiguous float64 block A."""
     if compiled and numba_is_there():
-        _ADD[discrete](A, rows, D)
+        _ADD_DISTANCES(A, rows, D, discrete)
     elif discrete:
         D += cdist(A[rows], A, "hamming") * A.shape[1]
     else:
@@ -40,7 +40,7 @@ def weighted_differences(A, rows, partners, weights, discrete: bool, compiled: b
     """Per column f: ``sum_{r,p} weights[r,p] diff(A[rows[r], f], A[partners[r,p], f])``."""
     out = np.zeros(A.shape[1])
     if compiled and numba_is_there():
-        _WEIGHTED[discrete](A, rows, partners, weights, out)
+        _ADD_WEIGHTED(A, rows, partners, weights, out, discrete)
         return out
     for i, others, w in zip(rows, partners, weights, strict=True):
         differences = A[others] != A[i] if discrete else np.abs(A[others] - A[i])
@@ -48,30 +48,30 @@ def weighted_differences(A, rows, partners, weights, discrete: bool, compiled: b
     return out
 
 
-def _add_absolute(A, rows, D):
-    n, width = A.shape
+def _add_distances(A, rows, D, discrete):
+    n = len(A)
     for start in range(0, rows.size, _TILE):
         stop = min(start + _TILE, rows.size)
         for j in range(n):
             for r in range(start, stop):
-                i = rows[r]
-                total = 0.0
-                for f in range(width):
-                    total += abs(A[i, f] - A[j, f])
-                D[r, j] += total
+                if discrete:
+                    D[r, j] += _mismatches(A[rows[r]], A[j])
+                else:
+                    D[r, j] += _absolute(A[rows[r]], A[j])
 
 
-def _add_mismatches(A, rows, D):
-    n, width = A.shape
-    for start in range(0, rows.size, _TILE):
-        stop = min(start + _TILE, rows.size)
-        for j in range(n):
-            for r in range(start, stop):
-                i = rows[r]
-                total = 0
-                for f in range(width):
-                    total += A[i, f] != A[j, f]
-                D[r, j] += total
+def _absolute(x, y):
+    total = 0.0
+    for f in range(x.size):
+        total += abs(x[f] - y[f])
+    return total
+
+
+def _mismatches(x, y):
+    total = 0
+    for f in range(x.size):
+        total += x[f] != y[f]
+    return total
 
 
 def _nearest(D, members, out, held):
@@ -94,31 +94,22 @@ def _nearest(D, members, out, held):
             out[r, place] = j
 
 
-def _weighted_absolute(A, rows, partners, weights, out):
+def _add_weighted(A, rows, partners, weights, out, discrete):
     for r in range(rows.size):
-        i = rows[r]
+        own = A[rows[r]]
         for p in range(partners.shape[1]):
             w = weights[r, p]
-            j = partners[r, p]
-            if w != 0.0:
-                for f in range(A.shape[1]):
-                    out[f] += w * abs(A[i, f] - A[j, f])
+            if w == 0.0:
+                continue
+            other = A[partners[r, p]]
+            if discrete:
+                for f in range(out.size):
+                    out[f] += w * (own[f] != other[f])
+            else:
+                for f in range(out.size):
+                    out[f] += w * abs(own[f] - other[f])
 
 
-def _weighted_mismatches(A, rows, partners, weights, out):
-    for r in range(rows.size):
-        i = rows[r]
-        for p in range(partners.shape[1]):
-            w = weights[r, p]
-            j = partners[r, p]
-            if w != 0.0:
-                for f in range(A.shape[1]):
-                    out[f] += w * (A[i, f] != A[j, f])
-
-
-_ADD = {False: LazyKernel(_add_absolute, REORDERED), True: LazyKernel(_add_mismatches, REORDERED)}
+_ADD_DISTANCES = LazyKernel(_add_distances, REORDERED)
 _NEAREST = LazyKernel(_nearest, REORDERED)
-_WEIGHTED = {
-    False: LazyKernel(_weighted_absolute, REORDERED),
-    True: LazyKernel(_weighted_mismatches, REORDERED),
-}
+_ADD_WEIGHTED = LazyKernel(_add_weighted, REORDERED)
