@@ -54,16 +54,20 @@ class Cardinality(Penalty):
         """
         n_rows = len(W)
         scores = np.where(self.counted(n_rows), row_norms(W), -1.0)
+        most = min(self.k, int(np.sum(scores >= 0)))
         kept = self.free(n_rows)
-        kept[largest(scores, min(self.k, int(np.sum(scores >= 0))))] = True
+        kept[largest(scores, most)] = True
         return np.where(kept[:, None], W, 0.0)
 
     def conjugate(self, G: np.ndarray, ridges: np.ndarray) -> float:
         """Free rows and the k counted ones that pull most."""
-        gains = np.zeros(len(G))
+        n_rows = len(G)
+        gains = np.zeros(n_rows)
         np.divide(row_norms(G) ** 2, 2 * ridges, out=gains, where=ridges > 0)
-        counted = np.where(self.counted(len(G)), gains, 0.0)
-        return float(gains[self.free(len(G))].sum() + counted[largest(counted, self.k)].sum())
+        counted = np.where(self.counted(n_rows), gains, 0.0)
+        of_free = gains[self.free(n_rows)].sum()
+        of_best = counted[largest(counted, self.k)].sum()
+        return float(of_free + of_best)
 
     def violation(self, W: np.ndarray, G: np.ndarray, L: np.ndarray) -> np.ndarray:
         """``|g_j| / sqrt(L_j)`` for the rows that may change while all others are held: the free

@@ -74,7 +74,8 @@ class MarginNorm(Penalty):
             return gain / max(1.0, float(slopes.max(initial=0.0)))
         q = self.norm / (self.norm - 1)
         cost = (2 - 2 / self.norm) * float((f * slopes**q).sum())
-        t = min(1.0, (gain / (q * cost)) ** (1 / (q - 1))) if cost > 0 else 1.0
+        best = (gain / (q * cost)) ** (1 / (q - 1)) if cost > 0 else 1.0
+        t = min(1.0, best)
         return t * gain - t**q * cost
 
     def prox(self, W: np.ndarray, step: np.ndarray | float) -> np.ndarray:

@@ -137,9 +137,11 @@ class MarginProblem(ByValue):
             return None
         gain = float(np.abs(A).sum())
         G = self.design.rmatmul(A)
-        free = np.abs(G[self.free]).max(axis=1, initial=0.0)
-        apart = (free / np.maximum(self.sizes_of_columns[self.free], 1e-300)).max(initial=0.0)
+        with_free = np.abs(G[self.free]).max(axis=1, initial=0.0)
+        sizes = np.maximum(self.sizes_of_columns[self.free], 1e-300)
+        with_columns = (with_free / sizes).max(initial=0.0)
+        with_ones = np.abs(A.sum(axis=0)).max()
         rounding = max(ORTHOGONAL, 10 * float(np.finfo(self.design.dtype).eps))
-        if max(apart, np.abs(A.sum(axis=0)).max()) > rounding * gain:
+        if max(with_columns, with_ones) > rounding * gain:
             return certificate.objective  # no objective is below zero
         return max(certificate.objective - self.penalty.dual_value(gain, G), 0.0)

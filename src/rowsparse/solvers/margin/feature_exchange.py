@@ -99,9 +99,10 @@ def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Ite
     pulls[~candidates] = -1.0
     n_incoming = min(CANDIDATES, np.count_nonzero(candidates))
     incoming = np.argsort(-pulls, kind="stable")[:n_incoming]
+    free = problem.free[chosen]
     parts = row_norms(image.rows) * problem.sizes_of_columns[chosen]
-    n_outgoing = min(CANDIDATES, np.count_nonzero(~problem.free[chosen]))
-    parts[problem.free[chosen]] = np.inf  # last in order: no exchange takes out what costs nothing
+    parts[free] = np.inf  # last in order: no exchange takes out what costs nothing
+    n_outgoing = min(CANDIDATES, np.count_nonzero(~free))
     outgoing = np.argsort(parts, kind="stable")[:n_outgoing]
     for place in outgoing:
         rest = np.delete(chosen, place)

@@ -128,9 +128,9 @@ def _excess(problem: MarginProblem, gradient: np.ndarray) -> np.ndarray:
     """``max_k |g_jk| / (2 f_j) - 1`` of the penalised columns, -1 of the others."""
     f = problem.factors
     counted = np.isfinite(f) & (f > 0)
+    pulls = np.abs(gradient[counted]).max(axis=1)
     excess = np.full(f.size, -1.0)
-    largest = np.abs(gradient[counted]).max(axis=1)
-    excess[counted] = largest / (2 * f[counted]) - 1.0
+    excess[counted] = pulls / (2 * f[counted]) - 1.0
     return excess
 
 
@@ -182,8 +182,10 @@ def _in_reach(of_norm: np.ndarray, of_slacks: np.ndarray) -> tuple[np.ndarray, f
 
 def _margins(X: np.ndarray, y: np.ndarray) -> Any:
     """The matrix of ``y_i (x_i'w + b) + xi_i >= 1`` in the form <= -1: columns w, b, xi."""
-    signed = sparse.csr_array(-np.column_stack([X, np.ones(len(y))]) * y[:, None])
-    return sparse.hstack([signed, -sparse.eye_array(len(y))], format="csr")
+    n = len(y)
+    with_ones = np.column_stack([X, np.ones(n)])
+    signed = sparse.csr_array(-with_ones * y[:, None])
+    return sparse.hstack([signed, -sparse.eye_array(n)], format="csr")
 
 
 def _solved(
@@ -193,13 +195,14 @@ def _solved(
     lower = np.where(signless, -np.inf, 0.0)
     upper = np.full(costs.size, np.inf)
     left = deadline.left()
+    options = {} if left is None else {"time_limit": left}
     found = linprog(
         costs,
         A_ub=matrix,
         b_ub=limits,
         bounds=np.column_stack([lower, upper]),
         method="highs",
-        options={} if left is None else {"time_limit": left},
+        options=options,
     )
     return found if found.status == 0 else None
 
@@ -284,8 +287,9 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
         return None
     own = found.x[:-n_t].reshape(c, -1)
     t = found.x[-n_t:]
+    shifted = own[:, :m].T
     W = problem.null_point
-    W[usable] = (own[:, :m].T - np.outer(inverse, t)) / sizes[:, None]
+    W[usable] = (shifted - np.outer(inverse, t)) / sizes[:, None]
     W[-1] = own[:, m]
     return W
 

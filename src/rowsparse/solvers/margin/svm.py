@@ -72,8 +72,9 @@ class ReweightedSVM(Reweighted):
     def start(self, problem: MarginProblem, W: np.ndarray) -> ReweightedState:
         n, n_outputs = problem.Y.shape
         m = int(np.count_nonzero(np.isfinite(problem.factors)))
-        machine = 40.0 * n * m * min(n, m)  # flops of 20 steps, the most that are usual
-        seconds = machine * n_outputs / FLOPS
+        of_step = 2.0 * n * m * min(n, m)
+        of_machine = 20 * of_step  # the most steps that are usual
+        seconds = of_machine * n_outputs / FLOPS
         if seconds > WORTH_SAYING:
             logger.warning("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
         return super().start(problem, W)
@@ -84,10 +85,11 @@ class ReweightedSVM(Reweighted):
         intercept = np.zeros(Y.shape[1])
         of_free = []  # per output: which rows are free or as good as free, and what they are
         gap = 0.0
+        one_matrix_for_all = scales.shape[1] == 1
         for k, y in enumerate(Y.T):
             if alive.deadline.passed():
                 return replace(last, dual=None, gap=np.inf)
-            if k == 0 or scales.shape[1] > 1:  # else one matrix for all outputs
+            if k == 0 or not one_matrix_for_all:
                 free, scale = _without_out_of_reach(alive, scales[:, k])
                 F, to_rows = alive.free_basis(free)
                 way, machine = self._machine(alive, scale, F)
@@ -116,7 +118,7 @@ class ReweightedSVM(Reweighted):
         if way == "auto":
             way = way_for(n, used.size, n_free)
         gram = cache(lambda: self._gram(alive, scale))
-        # Half of C: the norm of a machine is |u|**2 / 2, here it is |u|**2.
+        # half of C: the norm of a machine is |u|**2 / 2, here it is |u|**2
         costs = alive.problem.C / 2 * alive.problem.weights
         y = np.ones(n)
 
@@ -154,7 +156,8 @@ def _without_out_of_reach(alive: Alive, scale: np.ndarray) -> tuple[np.ndarray, 
     leave no digits to the others: its penalty is left out, which is nothing beside any error.
     """
     parts = scale * alive.problem.sizes_of_columns[alive.index]
-    far = parts > np.sqrt(OUT_OF_REACH / alive.problem.C)
+    reach = np.sqrt(OUT_OF_REACH / alive.problem.C)
+    far = parts > reach
     if not far.any():
         return alive.free, scale
     return alive.free | far, np.where(far, 0.0, scale)
