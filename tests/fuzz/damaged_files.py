@@ -268,9 +268,9 @@ for line in sys.stdin:
 class Worker:
     """A process that answers for one file after the other until one of them kills it."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = WORKER, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(LONGEST)],
+            [sys.executable, "-c", program, str(LONGEST), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fuzz import driver, fits, interrupts
+from fuzz import damaged_stores, driver, fits, interrupts
 
 FOUND = Path(__file__).parent / "found.jsonl"
 RECIPES = 60
@@ -85,3 +85,10 @@ def test_interrupts_end_in_a_keyboard_interrupt_or_a_kept_point():
     counts = interrupts.attack(["l2p", "topk", "svc 1", "kernel probit", "mrmr"], rounds=4)
     assert interrupts.failures(counts) == {}
     assert counts.total() == 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits for a process")
+def test_damaged_stores_are_answered():
+    *wrong, counted = damaged_stores.failures(range(40))
+    assert wrong == []
+    assert sum(counted["outcomes"].values()) == 40

@@ -35,14 +35,27 @@ def test_a_folder_resumes_and_holds_every_pair_once(tmp_path):
     assert Stability.load(tmp_path) == whole.stability_
 
 
-def test_what_is_in_the_folder_is_not_fitted_again(tmp_path):
+def test_what_is_in_the_folder_is_not_fitted_again(tmp_path, monkeypatch):
+    X, y = toy.labelled()
+    whole = stable(tmp_path).fit(X, y)
+    monkeypatch.setattr(ScoreSelector, "fit", lambda *given, **known: pytest.fail("fitted again"))
+    assert stable(tmp_path).fit(X, y).stability_ == whole.stability_
+
+
+@pytest.mark.parametrize("damage", ["another column", "no cells", "too deep"])
+def test_a_part_that_has_changed_is_refused_and_said(tmp_path, damage):
+    """What is damaged may still be JSON, and columns."""
     X, y = toy.labelled()
     stable(tmp_path).fit(X, y)
     file = tmp_path / "cells" / "pair%2f0.json"
     kept = json.loads(file.read_text())
-    kept["cells"][0]["columns"] = [5, 6, 7]
-    file.write_text(json.dumps(kept))
-    assert stable(tmp_path).fit(X, y).stability_.selections[0].tolist() == [5, 6, 7]
+    if damage == "another column":
+        kept["cells"][0]["columns"] = [5, 6, 7]
+    else:
+        del kept["cells"]
+    file.write_text("[" * 100_000 if damage == "too deep" else json.dumps(kept))
+    with pytest.raises(ValueError, match=r"^Expected a .*pair%2f0.json"):
+        stable(tmp_path).fit(X, y)
 
 
 def test_a_folder_of_another_fit_is_refused(tmp_path):

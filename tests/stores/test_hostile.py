@@ -266,3 +266,19 @@ def test_metadata_of_zarr_that_is_none(tmp_path):
     path = zarr_group(tmp_path, *table(), NAMES)
     (path / "X" / "zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "array"}))
     refused(path)
+
+
+@pytest.mark.parametrize("name", ["none.parquet", "none.npy", "none", "none.zarr"])
+def test_nothing_there_is_said(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match="got nothing; check the path"):
+        rowsparse.open_rows(tmp_path / name)
+
+
+@pytest.mark.parametrize("notes", [b"{", b"[1]", b"\xff", b'"text"'])
+def test_notes_of_pandas_that_are_none(notes, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "table.parquet"
+    columns = pa.table({"a": [1.0, 2.0], "y": [0, 1]})
+    pq.write_table(columns.replace_schema_metadata({b"pandas": notes}), path)
+    refused(path)

@@ -86,7 +86,7 @@ def read_json(file: Path) -> dict[str, Any]:
             f"Expected a result saved by rowsparse, got {str(file.parent)!r}, which has no "
             f"{file.name}."
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"Expected a result saved by rowsparse, got {str(file)!r}, which cannot be read "
             f"({error}); save it again."

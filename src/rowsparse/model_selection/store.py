@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .saving import VERSION, read_json, write_json
+from .saving import VERSION, plain, read_json, write_json
 
 MANIFEST = "manifest.json"
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of functions, other ones in every process
@@ -41,13 +42,20 @@ class CellStore:
 
     def write(self, key: str, cells: list[dict[str, Any]]) -> None:
         """Save the cells of one part, which are in the words of JSON."""
-        write_json(self.cells / f"{file_name(key)}.json", {"key": key, "cells": cells})
+        facts = {"key": key, "cells": cells}
+        whole = {**facts, "check": _digest(plain(facts))}
+        write_json(self.cells / f"{file_name(key)}.json", whole)
 
     def read(self) -> dict[str, list[dict[str, Any]]]:
         """The cells of every finished part."""
         found = {}
         for file in sorted(self.cells.glob("*.json")):
             facts = read_json(file)
+            if facts.pop("check", None) != _digest(facts):
+                raise ValueError(
+                    f"Expected a part of a computation as it was written, got {str(file)!r}, which "
+                    "has changed since; delete it, and this part is computed again."
+                )
             found[facts["key"]] = facts["cells"]
         return found
 
@@ -79,6 +87,11 @@ class Fingerprint:
     def text(self) -> str:
         """Of everything that was added so far."""
         return self.digest.hexdigest()
+
+
+def _digest(facts: Any) -> str:
+    """Of values as JSON gives them back: a number with one bit changed is a number as well."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def file_name(key: str) -> str:

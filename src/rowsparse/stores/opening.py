@@ -72,6 +72,8 @@ def open_rows(
     path = Path(path)
     if block_bytes < 1:
         raise ValueError(f"Expected block_bytes of at least 1, got {block_bytes}.")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: expected a file or folder, got nothing; check the path.")
     targets = (target,) if isinstance(target, str) else tuple(target or ())
     if len(targets) == 1 and Path(targets[0]).suffix == ".npy" and Path(targets[0]).is_file():
         store = open_rows(path, ignore=ignore, block_bytes=block_bytes)
@@ -92,8 +94,6 @@ def open_rows(
 
 def _arrays(path: Path, target: str | None, block_bytes: int) -> Store:
     suffix = path.suffix.lower()
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: expected a file or folder, got nothing; check the path.")
     if is_zarr(path):
         return zarr_rows(path, target, block_bytes)
     if suffix == ".h5ad":

@@ -214,7 +214,8 @@ def _features(
                     f"{', '.join(names[:8])}{' …' if len(names) > 8 else ''}."
                     f"{did_you_mean(name, names)}"
                 )
-    notes = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    with reading(path, KIND):
+        notes = dict(json.loads((schema.metadata or {}).get(b"pandas", b"{}")))
     index = [name for name in notes.get("index_columns", []) if isinstance(name, str)]
     out = {*targets, *ignore, *index}
     features = [name for name in names if name not in out]
