@@ -162,7 +162,8 @@ def _compared(
     recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any
 ) -> list[checks.Finding]:
     """The same problem told in another way."""
-    other = dict(recipe, twin=None, data=dict(recipe["data"], storage="C"))
+    # it keeps the name of the storage, by which the data are drawn and with them the classes of y
+    other = dict(recipe, twin=None)
     params = other["params"] = dict(recipe["params"])
     order = np.arange(X.shape[1])
     match recipe["twin"]:
