@@ -34,9 +34,7 @@ from .model import GramModel
 from .working_set import WorkingSet
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
-# Of the objective: a step that gains less has done nothing but take its time. 7 x 61 columns of
-# zeros and ones (r = 1, weights from 1e-3 to 1e3) went on so for 64 steps and 7 s at 1e-10.
-IDLE = 1e-9
+IDLE = 1e-9  # of the objective: a step gained less. 7 x 61 (r = 1): 64 such, 7 s, with 1e-10
 HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
 STUCK = 10  # rounds: most descents need fewer
 # A violation that is the same to within this part for so many rounds ends a descent: on 6 x 19
