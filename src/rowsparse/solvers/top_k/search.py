@@ -92,6 +92,8 @@ class SquaredSearch(SupportSearch):
 
     def value(self, support: np.ndarray) -> float:
         columns = self.columns
+        # a solver of another kind may name one that lies in the span of what is always in
+        support = support[columns.squares[support] > 0]
         if not support.size:
             return columns.total * self.per_value
         lengths = np.sqrt(columns.squares[support])
