@@ -29,7 +29,7 @@ def timed(function):
 def main(folder: str, k: int, r: float, repeats: int) -> None:
     X = np.asfortranarray(np.load(Path(folder, "X.npy")))
     Y = np.load(Path(folder, "Y.npy"))
-    selector = TopKSelector(k, r=r, task="regression")
+    selector = TopKSelector(k, r=r, ridge=0.0, task="regression")
     times = []
     for _ in range(repeats):
         alone, first = timed(lambda: selector.fit(X, Y).solution_)

@@ -78,7 +78,7 @@ def skscope(X, Y, k):
 def rowsparse(X, Y, k, **options):
     from rowsparse import TopKSelector
 
-    selector = TopKSelector(k, r=2.0, task="regression", **options).fit(X, Y)
+    selector = TopKSelector(k, r=2.0, ridge=0.0, task="regression", **options).fit(X, Y)
     return np.flatnonzero(selector.support_)
 
 
