@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scale.holders import SELECTORS, SQUARED, assert_same_fit, table, weights
+from scale.holders import SELECTORS, assert_same_fit, table, weights
 from sklearn.base import clone
 
 from rowsparse import L2pSelector, TopKSelector
@@ -46,7 +45,9 @@ def held(chunks=40, seconds=0.0):
     return da.from_array(X, chunks=(chunks, -1)).map_blocks(made, meta=X[:0])
 
 
-@pytest.mark.parametrize("name", [*SQUARED, "r=1, p=1, alpha"])
+@pytest.mark.parametrize(
+    "name", ["r=2, p=.5, k", "r=2, as it is", "lpinf", "top k, always in", "r=1, p=1, alpha"]
+)
 def test_same_as_in_memory(name, client):
     for weight in (None, weights()):
         expected = clone(SELECTORS[name]).fit(X, Y, sample_weight=weight)
@@ -155,12 +156,3 @@ def test_a_scheduler_that_dies():
             TopKSelector(4).fit(held(1, seconds=0.3), Y)
         assert time.monotonic() - began < 60
         client.close(timeout=2)
-
-
-def test_no_process_is_left_behind():
-    settings = {"dashboard_address": ":0", "threads_per_worker": 1}
-    alone = distributed.LocalCluster(n_workers=1, **settings)
-    with alone, distributed.Client(alone) as client:
-        TopKSelector(4).fit(held(), Y)
-        worker = client.run(os.getpid)
-    assert not any(process.pid in worker.values() for process in multiprocessing.active_children())
