@@ -64,6 +64,7 @@ def section(cells: CellFile, folder: Path) -> str:
     return paragraphs(
         f"## Section 5.2: Table 2, top {K}",
         TEXT,
+        missing(cells),
         *(part for name in measured(cells) for part in data_part(cells, name)),
         "### GSR-FS against the published numbers and against the rivals here",
         summary_table(cells),
@@ -76,6 +77,18 @@ def section(cells: CellFile, folder: Path) -> str:
 
 def measured(cells: CellFile) -> list[str]:
     return [name for name in COST_ORDER if cells.where(part="accuracy", data=name)]
+
+
+def missing(cells: CellFile) -> str:
+    """A sentence where the run was ended before its plan was."""
+    names = [DATA[name][0] for name in COST_ORDER if name not in measured(cells)]
+    splits = {cell["split"] for cell in cells.where(part="accuracy")}
+    said = [f"not measured yet: {', '.join(names)}"] if names else []
+    if len(splits) == 1:
+        said.append("one split only, so there are no intervals and a point means little")
+    if not said:
+        return ""
+    return f"**The plan is not finished**: {'; '.join(said)}. `--full` goes on from here."
 
 
 def accuracies(cells: CellFile, name: str, method: str, k: int = K) -> list[float]:

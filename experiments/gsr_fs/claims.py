@@ -24,7 +24,7 @@ def claims(cells: CellFile) -> list[Claim]:
         judged += [table_2(cells), beats_rivals(cells), small_p(cells), over_filters(cells)]
     if all(found(cells, outliers, 2.0, "rmse given") for outliers in OUTLIERS):
         judged += [clean_losses(cells), robust_losses(cells)]
-    if timed(cells):
+    if timed(cells, "RK1U", "RFS", "GSR p=.5"):
         judged += [published_times(cells), faster_than(cells, "RK1U"), faster_than(cells, "RFS")]
     if any(order_page.claimed(cell) > 0 for cell in order_page.cases(cells)):
         judged.append(order(cells))
@@ -37,9 +37,9 @@ def compared(cells: CellFile) -> list[str]:
     return [name for name in names if accuracies(cells, name, METHODS[0])]
 
 
-def timed(cells: CellFile) -> list[str]:
-    """Data sets on which every method has a time."""
-    return [n for n in COST_ORDER if all(times_page.times(cells, n, m) for m in TIMED)]
+def timed(cells: CellFile, *methods: str) -> list[str]:
+    """Data sets on which all of these methods have a time."""
+    return [n for n in COST_ORDER if all(times_page.times(cells, n, m) for m in methods)]
 
 
 def verdict(seen: int, of: int) -> str:
@@ -142,8 +142,8 @@ def robust_losses(cells: CellFile) -> Claim:
 
 def published_times(cells: CellFile) -> Claim:
     factors = {}
-    for name in timed(cells):
-        for method in TIMED:
+    for method in TIMED:
+        for name in timed(cells, method):
             ours = max(times_page.times(cells, name, method)["ours"], 1e-3)
             factors[name, method] = times_page.published(name, method) / ours
     (name, method), least = min(factors.items(), key=lambda item: item[1])
@@ -152,7 +152,7 @@ def published_times(cells: CellFile) -> Claim:
         PAPER,
         "every time of Table 3 (ours is to be below)",
         verdict(beaten, len(factors)),
-        f"below in {beaten} of {len(factors)} cells, on another machine; median factor "
+        f"below in {beaten} of {len(factors)} measured cells, on another machine; median factor "
         f"{np.median(list(factors.values())):.0f}, least {least:.2g} ({DATA[name][0]}, {method})",
     )
 
@@ -160,7 +160,7 @@ def published_times(cells: CellFile) -> Claim:
 def faster_than(cells: CellFile, rival: str) -> Claim:
     """The paper's algorithm as printed against the rival as printed, both here."""
     factors, shown = [], []
-    for name in timed(cells):
+    for name in timed(cells, "GSR p=.5", rival):
         mine, theirs = (times_page.times(cells, name, m) for m in ("GSR p=.5", rival))
         factor = times_page.printed_seconds(theirs) / times_page.printed_seconds(mine)
         factors.append(factor)
