@@ -59,7 +59,7 @@ def _equivalent(cells: CellFile) -> Claim:
     if not asked:
         return Claim(PAPER, claim, "not tested", "")
     text = (
-        f"no variation is needed: AROM with C is the printed iteration with 2C. Differences of weights "
+        f"no variation is needed: AROM with C is the printed iteration with 2C. Weights differ "
         f"over ten rounds, 4 sets: {', '.join(texts)}"
     )
     return Claim(PAPER, claim, verdict(same, asked), text)
