@@ -5,6 +5,7 @@ import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from report.reading_html import Page
 from sklearn.exceptions import NotFittedError
@@ -78,7 +79,8 @@ def test_names_in_markdown_and_json(hostile):
 
 def test_a_lone_surrogate_can_be_written(wine, tmp_path):
     X, y = wine
-    X = X.rename(columns={"proline": "pro\ud800line"})
+    names = [name.replace("proline", "pro\ud800line") for name in X.columns]
+    X = pd.DataFrame(X.to_numpy(), columns=pd.Index(names, dtype=object))  # Arrow's text has none
     selector = L2pSelector(3).fit(X, y)
     for write in (report, report_markdown, report_json):
         write(selector, tmp_path / "page", data=(X, y))
