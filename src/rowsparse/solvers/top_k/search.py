@@ -125,11 +125,11 @@ class SquaredSearch(SupportSearch):
             best, lowest = fit.support, fit.value
             if in_pool or not fit.size or self.out_of_time():
                 return best, lowest * self.per_value
-            support = self._best_swap(fit)
+            support = self.best_swap(fit)
             if not support.size:
                 return best, lowest * self.per_value
 
-    def _best_swap(self, fit: Fit) -> np.ndarray:
+    def best_swap(self, fit: Fit) -> np.ndarray:
         """The support after the best swap with any column, no rows if none gains."""
         gains = fit.swap_gains()
         most = gains.max(axis=0)
@@ -168,11 +168,21 @@ class SquaredSearch(SupportSearch):
 
 def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -> np.ndarray:
     """W on the k features (those always in counted) that no swap improves under squared loss and
-    the ridge, whatever the penalty."""
+    the ridge, whatever the penalty.
+
+    Every swap is looked for among all columns: a single descent is no reason to wait some two
+    seconds, once, for the compiler of the exchanges in a pool.
+    """
     n_always = np.count_nonzero(problem.penalty.free(problem.n_rows)[: problem.may_enter.size])
     constrained = problem.with_limit(max(k - int(n_always), 0))
     search = SquaredSearch(constrained, constrained.limit, out_of_time)
-    return constrained.refitted(search.descend(search.forward())[0])
+    best = Fit(search.columns, search.k, search.forward())
+    while best.size and not out_of_time():
+        other = Fit(search.columns, search.k, search.best_swap(best))
+        if not (other.size and other.value < best.value):  # what a swap promises may be rounding
+            break
+        best = other
+    return constrained.refitted(best.support)
 
 
 def unexplained(problem: PenalisedProblem) -> float:
