@@ -72,7 +72,9 @@ def _along(
         last = found
         found = resume(deadline.limited(solver), at, last, before)
         before = last
-        if not problem.convex and (i % apart == 0 or i == len(grid) - 1):
+        from_init = i % apart == 0 or i == len(grid) - 1
+        going_on = found.solution.status != Status.INTERRUPTED
+        if from_init and going_on and not problem.convex:
             found = lower(at, deadline.limited(solver), found, init)
         solutions.append(found.solution)
         if found.solution.start != "warm":
@@ -94,6 +96,8 @@ def _lower_above(
     for i in range(len(solutions) - 2, -1, -1):
         last = resume(deadline.limited(solver), problem.with_alpha(grid[i]), last)
         trial = last.solution
+        if trial.status == Status.INTERRUPTED:  # ends the whole path
+            solutions[-1] = replace(solutions[-1], status=trial.status)
         if trial.status in ENDED or not trial.objective < solutions[i].objective * (1 - 1e-9):
             break
         solutions[i] = trial
@@ -255,6 +259,7 @@ class _Walk:
         # for r < 2 it costs several times the way to k (ALLAML, k = 10: 8.8 s against 1.1 s)
         if proved or (self.problem.ridge > 0 and self.problem.loss.quadratic):
             found = bounded(self.problem.with_alpha(reached), found, proved)
+            self._end_if_interrupted(found)
         return reached, found
 
     def restricted(self, alpha: float, k: int) -> tuple[float, Solution]:
@@ -299,8 +304,14 @@ class _Walk:
         W, intercept = problem.split(swapped(problem, k, self.deadline.passed))
         start = replace(found, W=W, intercept=intercept, start="swaps")
         other = exactly_k(problem, self.deadline.limited(self.solver), start, k)
+        self._end_if_interrupted(other)
         lower = other.objective < found.objective * (1 - 1e-9)
         return other if lower and other.rows.size == k else found
+
+    def _end_if_interrupted(self, found: Solution) -> None:
+        """Ctrl-C is told also where the solution that it came in is not the one that is kept."""
+        if found.status == Status.INTERRUPTED:
+            self.ended = found.status
 
     def hand_on_an_interrupt(self) -> None:
         """Ctrl-C on a walk that only leads another ends that one too."""

@@ -29,7 +29,7 @@ from ..numerics.rows import row_norms
 from ..penalties import MarginNorm
 from ..problems.base import MARGIN
 from ..problems.margin import MarginProblem
-from ..results import Solution
+from ..results import Solution, Status
 from ..solvers.base import Solver, run
 from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.reweighting import Reweighted
@@ -130,7 +130,10 @@ def solved(
     if k is not None and solution.rows.size > k:
         # the largest coefficient makes no row zero: the k largest, in a program of their own
         chosen = problem.only(problem.largest_rows(solution.W, k))
+        whole = solution
         solution = run(solver, chosen, start="largest rows")
+        if whole.status == Status.INTERRUPTED:
+            solution = replace(solution, status=whole.status)
     return solution, problem.C
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...numerics.rows import largest, nonzero_rows, row_norms
 from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
-from ...results import Solution
+from ...results import Solution, Status
 from ..base import Deadline, OutOfTime, Solver, reach, run
 from .block_descent import BlockDescent, descend, objective, violation
 from .bounds import bounded
@@ -45,7 +45,8 @@ def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: 
     restricted = problem.with_penalty(_only(problem.penalty, members))
     finisher = deadline.limited(solver if isinstance(solver, BlockDescent) else BlockDescent())
     found = not_above_nothing(restricted, finisher, reach(finisher, restricted, W)).solution
-    return _told_like(solution, found, found.status if solution.converged else solution.status)
+    last_word = solution.converged or found.status == Status.INTERRUPTED
+    return _told_like(solution, found, found.status if last_word else solution.status)
 
 
 def at_most_k(

@@ -172,7 +172,10 @@ def _best_of(
                 W0 = exchange_rows(problem, W0, deadline.passed)
             found.append(reach(deadline.limited(solver), problem, W0, start=name))
             starts[name] = _objective(found[-1])
-            if found[-1].solution.status in ENDED:
+            ended = found[-1].solution.status
+            if ended == Status.INTERRUPTED:  # told also where an earlier start is lower
+                status = ended
+            if ended in ENDED:
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
