@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from estimator_checks.toy import INFORMATIVE, labelled
+from scipy.optimize import minimize
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
@@ -99,3 +100,32 @@ def test_weights_are_repetitions():
     weighted = ProbitSelector(gamma=3.0).fit(X, y, sample_weight=weight)
     repeated = ProbitSelector(gamma=3.0).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("weights", [(0, 0, 0), (0, 0, 1)])
+@pytest.mark.parametrize("seed", [0, 2])
+def test_converged_means_that_columns_without_penalty_are_fitted_too(seed, weights):
+    """Against a quasi-Newton method on the written objective, which is smooth at norm 2."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 3))
+    X[:, 1] = X[:, 0] + 0.05 * X[:, 1]
+    y = X @ [3.0, -2.0, 1.0] + rng.standard_normal(40) > 0
+    settings = {"norm": 2.0, "gamma": 1.0, "standardize": False}
+    model = ProbitSelector(feature_weights=weights, **settings).fit(X, y)
+    signs = np.where(y, 1.0, -1.0)
+
+    def written(point):
+        loss = -norm.logcdf(signs * (X @ point[:3] + point[3])).sum()
+        return 2.0 * loss + np.sum(np.array(weights) * point[:3] ** 2)
+
+    reached = np.r_[model.coef_[0], model.intercept_]
+    assert model.solution_.converged
+    assert written(reached) <= minimize(written, reached).fun * (1 + 2e-8)
+
+
+@pytest.mark.filterwarnings("ignore:No feature")
+def test_a_constant_alone_fits_the_share_of_a_class():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    model = ProbitSelector(gamma=1e4).fit(X, np.arange(200) < 4)
+    assert not model.coef_.any()
+    assert norm.cdf(model.intercept_[0]) == pytest.approx(0.02, rel=1e-5)

@@ -155,6 +155,7 @@ class Image:
     intercept: np.ndarray
     dual: np.ndarray | None = None
     gap: float = 0.0  # of the step to the minimum that it was to find, as a fraction of it
+    gain: float = 0.0  # root of what the step gains where ``change`` does not ask, as a fraction
 
 
 @dataclass(kw_only=True)
@@ -277,7 +278,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         intercept = image.intercept if only_intercept else point.intercept
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
-        change = alive.change(rows, image.rows)
+        change = max(alive.change(rows, image.rows), image.gain)
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
