@@ -140,8 +140,11 @@ def fail_at_once(dask_scheduler):
 
 
 def test_a_scheduler_that_dies():
+    # The graph holds functions of this module: who unpacks it must find them where we do.
+    modules = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     scheduler = subprocess.Popen(
         [sys.executable, "-c", SCHEDULER],
+        env=modules,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -73,9 +73,9 @@ def zarr_group(folder, X, y, names, version=3, **chunks):
 
     path = folder / "data.zarr"
     group = zarr.open_group(path, mode="w", zarr_format=version)
-    group.create_array("X", data=X, **{"chunks": (5, 3), **chunks})
-    group.create_array("y", data=y)
-    group.create_array("feature_names", data=np.array(names, dtype=np.dtypes.StringDType()))
+    _zarr_array(group, "X", X, **{"chunks": (5, 3), **chunks})
+    _zarr_array(group, "y", y)
+    _zarr_array(group, "feature_names", np.array(names))
     return path
 
 
@@ -118,9 +118,11 @@ def h5ad_dense(folder, X, y, names):
     return path
 
 
-def _zarr_array(group, key, array):
-    texts = np.dtypes.StringDType()
-    group.create_array(key, data=array.astype(texts) if array.dtype.kind == "U" else array)
+def _zarr_array(group, key, array, **chunks):
+    """Made first and filled then, as every zarr from 3.0 on can; text of any length."""
+    text = array.dtype.kind == "U"
+    made = group.create_array(key, shape=array.shape, dtype=str if text else array.dtype, **chunks)
+    made[:] = array.astype(object) if text else array
 
 
 def _h5_array(group, key, array):
