@@ -216,3 +216,22 @@ def test_refit_survives_collinear_columns(r):
     assert np.isfinite(W).all()
     alone = once.objective(once.refitted(np.arange(3)))
     assert doubled.objective(W) == pytest.approx(alone, rel=1e-7)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:No feature lowers", "ignore:The solver stopped", "ignore:0 features fit"
+)
+@pytest.mark.parametrize("n_values", [2, 3, 30])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_result_is_above_the_best_constant(n_values, seed):
+    """Which for r < 1 and one output is some y_i, as the loss is concave between these."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 6))
+    y = rng.permutation(np.arange(30) % n_values).astype(float)
+    model = TopKSelector(2, r=0.5, ridge=1.0, n_init=1, task="regression").fit(X, y)
+    constants = np.abs(y[:, None] - y) ** 0.5 / 0.5
+    assert model.solution_.objective <= constants.mean(axis=1).min() * (1 + 2e-7)
+    residual = np.abs(model.predict(X) - y)
+    claimed = np.mean(residual**0.5) / 0.5 + np.sum((X.std(axis=0) * model.coef_) ** 2) / 2
+    assert model.solution_.objective == pytest.approx(claimed, rel=1e-6)
+    assert model.support_.sum() == 2

@@ -205,8 +205,9 @@ def solution_of(job: Job, status: str) -> Solution:
     problem = job.problem
     if status == Status.CONVERGED:
         job.finish()
-    W = problem.refitted(job.support)
+    W, start = _refitted(job)
     known = certificate(problem, job.support, W)
+    starts = job.starts if start == job.start else {**job.starts, start: known.objective}
     tol = job.solver.tol
     if np.isfinite(tol):
         tol = max(Splice.tol, job.solver.attainable_tol(problem))
@@ -225,12 +226,27 @@ def solution_of(job: Job, status: str) -> Solution:
         criterion=known.violation,
         tol=tol,
         evaluation=known,
-        start=job.start,
-        starts=job.starts,
+        start=start,
+        starts=starts,
         lower_bound=lower,
         gap=known.objective - lower,
         proof=proof,
     )
+
+
+def _refitted(job: Job) -> tuple[np.ndarray, str]:
+    """W on the best support, and the name of its start; never above the model without features.
+
+    For r < 1 a falling smoothing leads to local minima that a ridge may put above it; and where the
+    constant fits some samples exactly, that is lost under any smoothing.
+    """
+    problem = job.problem
+    W = problem.refitted(job.support)
+    if problem.loss.convex:
+        return W, job.start
+    nothing = problem.null_point
+    highest = problem.objective(nothing) * (1 + 1e-7)  # a smaller difference is the smoothing's
+    return (nothing, "zero") if problem.objective(W) > highest else (W, job.start)
 
 
 def _what_is_proved(job: Job, objective: float, status: str) -> tuple[float, str]:
