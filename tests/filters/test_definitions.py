@@ -14,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from rowsparse import filters
+from rowsparse.filters import base
+from rowsparse.numerics import tables
 
 SEEDS = st.integers(0, 10_000)
 
@@ -258,3 +260,19 @@ def test_a_step_drops_a_fraction_of_what_remains():
     assert np.bincount(np.floor(scores).astype(int)).tolist() == [10, 5, 5]
     _, scores = filters.svm_rfe(X, y, 5, step=6)
     assert np.bincount(np.floor(scores).astype(int)).tolist() == [6, 6, 3, 5]
+
+
+@pytest.mark.parametrize(("n_columns", "compiled"), [(8, True), (1, False)])
+def test_all_blocks_together_decide_whether_cuts_are_compiled(n_columns, compiled, monkeypatch):
+    """Blocks of one column each, 10,000 samples: one alone is not worth a compiler."""
+    ways = []
+
+    def noted(values, classes, weights, n_classes, way):
+        ways.append(way)
+        return np.zeros(values.shape, dtype=bool)
+
+    monkeypatch.setattr(base, "CACHE_BYTES", 1)
+    monkeypatch.setattr(tables, "supervised_cuts", noted)
+    X = np.random.default_rng(0).standard_normal((10_000, n_columns))
+    filters.information_gain(X, np.arange(10_000) % 2)
+    assert ways == n_columns * [compiled]

@@ -47,29 +47,30 @@ def sorted_columns(seed, n=70, d=9, c=3, step=0.3):
     return np.take_along_axis(X, order, axis=1), labels[order], weights[order]
 
 
-def test_compiled_cuts_are_the_plain_ones(monkeypatch):
+def test_compiled_cuts_are_the_plain_ones():
     values, classes, weights = sorted_columns(0)
-    plain = tables.supervised_cuts(values, classes, weights, 3)
+    plain = tables.supervised_cuts(values, classes, weights, 3, False)
     assert plain.any()
-    monkeypatch.setattr(tables, "CUTS_COMPILED_FROM", 0)
-    np.testing.assert_array_equal(tables.supervised_cuts(values, classes, weights, 3), plain)
+    compiled = tables.supervised_cuts(values, classes, weights, 3, True)
+    np.testing.assert_array_equal(compiled, plain)
 
 
 def test_cuts_lie_between_different_values():
     values, classes, weights = sorted_columns(1)
-    cuts = tables.supervised_cuts(values, classes, weights, 3)
+    cuts = tables.supervised_cuts(values, classes, weights, 3, False)
     assert not cuts[:, 0].any()
     assert not (cuts[:, 1:] & (values[:, 1:] == values[:, :-1])).any()
 
 
 def test_many_classes_do_not_overflow():
     values, classes = np.arange(80.0)[None], (np.arange(80) // 2)[None]
-    cuts = tables.supervised_cuts(values, classes, np.ones((1, 80)), 40)
+    cuts = tables.supervised_cuts(values, classes, np.ones((1, 80)), 40, False)
     assert np.isfinite(cuts).all()
 
 
 def test_pure_noise_gets_no_cut():
     rng = np.random.default_rng(5)
     values = np.sort(rng.standard_normal((50, 200)), axis=1)
-    cuts = tables.supervised_cuts(values, rng.integers(0, 2, (50, 200)), np.ones((50, 200)), 2)
+    classes = rng.integers(0, 2, (50, 200))
+    cuts = tables.supervised_cuts(values, classes, np.ones((50, 200)), 2, False)
     assert cuts.sum() <= 5

@@ -96,9 +96,11 @@ def coded_blocks(
 ) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """Columns and their codes (w x n), for each output of classes; only supervised cuts differ."""
     w = table.weights
+    # of all blocks together: each may be small
+    compiled = table.shape[0] * table.shape[1] * len(outputs) >= tables.CUTS_COMPILED_FROM
     for columns, block in blocks(table.X, arrays=8):  # sorting makes about eight of its size
         if n_bins == "mdlp":
-            yield columns, [supervised_codes(block, output, w) for output in outputs]
+            yield columns, [supervised_codes(block, output, w, compiled) for output in outputs]
         elif n_bins == "sigma":
             yield columns, [three_states(block, w)] * len(outputs)
         else:
@@ -125,13 +127,16 @@ def quantile_codes(block: np.ndarray, n_bins: int, weights: np.ndarray) -> np.nd
     return _in_order_of_samples(codes, order)
 
 
-def supervised_codes(block: np.ndarray, output: Output, weights: np.ndarray) -> np.ndarray:
+def supervised_codes(
+    block: np.ndarray, output: Output, weights: np.ndarray, compiled: bool
+) -> np.ndarray:
     """Intervals of the recursive minimal-entropy partition with the MDL stop (Fayyad & Irani 1993).
 
     A column that no cut improves enough has one interval, hence no information.
     """
     order, values = _sorted(block)
-    cuts = tables.supervised_cuts(values, output.values[order], weights[order], output.n_classes)
+    classes = output.values[order]
+    cuts = tables.supervised_cuts(values, classes, weights[order], output.n_classes, compiled)
     return _in_order_of_samples(np.cumsum(cuts, axis=1), order)
 
 

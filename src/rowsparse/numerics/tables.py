@@ -13,7 +13,7 @@ import numpy as np
 
 from .compiling import LazyKernel, numba_is_there
 
-CUTS_COMPILED_FROM = 4e4  # scanned samples: about half a second of plain Python
+CUTS_COMPILED_FROM = 4e4  # scanned samples of all columns: half a second of plain Python
 _BLOCK_CELLS = 1 << 18  # of the tables of some features together: 2 MB
 CODE = np.uint16
 
@@ -88,11 +88,11 @@ def _information(codes, other, weights, table, out):
         out[j] = information / total + math.log(total)
 
 
-def supervised_cuts(values, classes, weights, n_classes: int) -> np.ndarray:
+def supervised_cuts(values, classes, weights, n_classes: int, compiled: bool) -> np.ndarray:
     """Where Fayyad & Irani's recursion cuts sorted columns (all arrays d x n, each row sorted by
     value): True at the first sample of every interval but the first."""
     cuts = np.zeros(values.shape, dtype=bool)
-    kernel = _SUPERVISED_CUTS if values.size >= CUTS_COMPILED_FROM else _supervised_cuts
+    kernel = _SUPERVISED_CUTS if compiled else _supervised_cuts
     kernel(values, classes, weights, n_classes, cuts)
     return cuts
 
