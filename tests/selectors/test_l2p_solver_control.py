@@ -128,7 +128,8 @@ def test_ctrl_c_in_any_phase_of_a_fit_ends_it(params, monkeypatch):
             interrupted = Steps(patch, interrupt_at=at)
             with pytest.warns(UserWarning, match=r"(?i)interrupt"):
                 selector = L2pSelector(**params).fit(X, y)
-        assert interrupted.count == at
+        # one step adapts k rows that are cut out of more
+        assert at <= interrupted.count <= at + 1
         assert np.all(np.isfinite(selector.coef_))
 
 

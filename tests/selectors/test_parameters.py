@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 import rowsparse
 from rowsparse import (
+    GroupedSelector,
     L2pSelector,
     LpInfSelector,
     ProbitKernelClassifier,
@@ -22,7 +23,10 @@ from rowsparse import (
 from rowsparse.paths import power_path, selection_path
 from rowsparse.solvers import ALM, IRLS, BlockDescent, ProbitEM, ReweightedSVM
 
-ALL = [getattr(rowsparse, name) for name in rowsparse.selectors.__all__]
+# GroupedSelector has no such parameters of its own, but a selector that has them
+ALL = [
+    getattr(rowsparse, name) for name in rowsparse.selectors.__all__ if name != "GroupedSelector"
+]
 
 
 class Unreadable:
@@ -76,6 +80,12 @@ def test_parameters_of_the_solver_too(make, parameter, value):
 def test_every_parameter_but_the_free_ones_is_declared(make):
     free = {"feature_weights", "score", "score_params"}  # of any kind; checked with X or with y
     assert set(make._checks) == set(make().get_params(deep=False)) - free
+
+
+def test_a_group_of_columns_hands_wrong_parameters_on_before_the_data_is_read():
+    assert set(GroupedSelector._checks) == set(GroupedSelector(None).get_params(deep=False))
+    with pytest.raises(TypeError, match=r"^Expected solver"):
+        GroupedSelector(TopKSelector(2, solver="fast")).fit(Unreadable(), Unreadable())
 
 
 # -- how many -------------------------------------------------------------------------------------
