@@ -48,8 +48,8 @@ class Knockoffs(ByValue):
     >>> from rowsparse.model_selection import KnockoffSelector
     >>> X, y, truth = make_row_sparse(200, 30, 10, random_state=0)
     >>> found = KnockoffSelector(L2pSelector(alpha=0.01, p=1), random_state=0).fit(X, y).result_
-    >>> np.isin(truth, found.support).mean()
-    np.float64(1.0)
+    >>> float(np.isin(truth, found.support).mean())
+    1.0
     """
 
     statistics: np.ndarray

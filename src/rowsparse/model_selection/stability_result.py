@@ -37,8 +37,8 @@ class Stability(ByValue, ShownInNotebooks):
     >>> from rowsparse import TopKSelector
     >>> from rowsparse.model_selection import StabilitySelector
     >>> found = StabilitySelector(TopKSelector(3), n_pairs=5, random_state=0).fit(X, y).stability_
-    >>> found.n_pairs, found.probabilities.max()
-    (5, np.float64(1.0))
+    >>> found.n_pairs, float(found.probabilities.max())
+    (5, 1.0)
     """
 
     selections: tuple[np.ndarray, ...]

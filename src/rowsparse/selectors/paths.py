@@ -110,8 +110,8 @@ def power_path(
     >>> from rowsparse import L2pSelector
     >>> from rowsparse.paths import power_path
     >>> path = power_path(L2pSelector(), X, y, powers=[1, 0.5])
-    >>> path.n_rows[1] <= path.n_rows[0]  # smaller p, fewer columns
-    np.True_
+    >>> bool(path.n_rows[1] <= path.n_rows[0])  # smaller p, fewer columns
+    True
     """
     if not isinstance(selector, RowSelector):
         raise TypeError(

@@ -99,7 +99,7 @@ def weigh(X: Any, Y: np.ndarray, chosen: np.ndarray, eligible: np.ndarray) -> Ev
     drawn = np.random.default_rng(0).choice(n, n_scoring + n_judging, replace=False)
     scoring = slice(None, n_scoring)
     judging = slice(n_scoring, None)
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         T = _in_units_of_spread(Y[drawn])
         Z = _block(X, drawn, selected)
         if not (np.isfinite(T).all() and np.isfinite(Z).all()):  # a constant, or an overflow

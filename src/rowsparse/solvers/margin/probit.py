@@ -46,8 +46,8 @@ class ProbitEM(Reweighted):
     >>> X, y = load_wine(return_X_y=True)
     >>> from rowsparse import ProbitSelector
     >>> from rowsparse.solvers import ProbitEM
-    >>> ProbitSelector(3, solver=ProbitEM(time_limit=60)).fit(X, y).support_.sum()
-    np.int64(3)
+    >>> int(ProbitSelector(3, solver=ProbitEM(time_limit=60)).fit(X, y).support_.sum())
+    3
     """
 
     loss: ClassVar[str] = "probit"

@@ -57,8 +57,8 @@ class ReweightedSVM(Reweighted):
     >>> from rowsparse import ZeroNormSVC
     >>> from rowsparse.solvers import ReweightedSVM
     >>> selector = ZeroNormSVC(3, solver=ReweightedSVM(tol=1e-4)).fit(X, y)
-    >>> selector.support_.sum()
-    np.int64(3)
+    >>> int(selector.support_.sum())
+    3
     """
 
     loss: ClassVar[str] = "hinge"

@@ -63,8 +63,8 @@ class ALM(TopKSolver[_State]):
     >>> X, y = load_wine(return_X_y=True)
     >>> from rowsparse import TopKSelector
     >>> from rowsparse.solvers import ALM
-    >>> TopKSelector.paper(3, random_state=0, solver=ALM(rho=1.1)).fit(X, y).support_.sum()
-    np.int64(3)
+    >>> int(TopKSelector.paper(3, random_state=0, solver=ALM(rho=1.1)).fit(X, y).support_.sum())
+    3
     """
 
     tol: float = 1e-4

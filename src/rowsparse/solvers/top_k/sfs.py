@@ -40,8 +40,8 @@ class SFS(TopKSolver[_State]):
     >>> X, y = load_wine(return_X_y=True)
     >>> from rowsparse import TopKSelector
     >>> from rowsparse.solvers import SFS
-    >>> TopKSelector(3, solver=SFS()).fit(X, y).support_.sum()
-    np.int64(3)
+    >>> int(TopKSelector(3, solver=SFS()).fit(X, y).support_.sum())
+    3
     """
 
     tol: float = 1e-6
