@@ -195,8 +195,8 @@ def _with_more_digits(problem: PenalisedProblem, solver: AnySolver, best: Reache
     """The winner once more, to a small part of the tolerance: a step of Newton's or two. Starts end
     anywhere below the tolerance, and a sample given twice is to lead where one of weight two does.
     """
-    finer = replace(solver, tol=DIGITS * solver.tol, max_iter=min(3, solver.max_iter))
-    finer = resume(finer, problem, best).solution
+    exacting = replace(solver, tol=DIGITS * solver.tol, max_iter=min(3, solver.max_iter))
+    finer = resume(exacting, problem, best).solution
     if not finer.converged:
         return best
     told = best.solution
