@@ -185,6 +185,7 @@ def _best_of(
     best = min(found, key=_objective)
     if exchange and best.solution.converged and status is None:
         best = _with_more_digits(problem, deadline.limited(solver), best)
+        starts[best.solution.start] = _objective(best)
     status = best.solution.status if status is None else status
     seconds = deadline.elapsed()
     solution = replace(best.solution, seconds=seconds, starts=starts, status=status)
@@ -197,9 +198,11 @@ def _with_more_digits(problem: PenalisedProblem, solver: AnySolver, best: Reache
     """
     exacting = replace(solver, tol=DIGITS * solver.tol, max_iter=min(3, solver.max_iter))
     finer = resume(exacting, problem, best).solution
-    if not finer.converged:
-        return best
     told = best.solution
+    if finer.status == Status.INTERRUPTED:
+        return replace(best, solution=replace(told, status=finer.status))
+    if not finer.converged or finer.objective > told.objective:
+        return best
     finer = replace(finer, tol=told.tol, start=told.start, n_iter=told.n_iter + finer.n_iter)
     return replace(best, solution=finer)
 
