@@ -75,7 +75,7 @@ bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf docs/_build docs/auto_gallery docs/generated docs/sg_execution_times.rst
+	rm -rf docs/_build docs/auto_gallery docs/generated docs/project docs/sg_execution_times.rst
 	rm -rf demo build dist $(RELEASE) $(RELEASE)-tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

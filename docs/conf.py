@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import rowsparse
 
 # A fitted attribute in running text (coef_), or a norm (|w|): both mean something else to Sphinx.
 PLAIN = re.compile(r"(?<![`\w])([A-Za-z]\w*_)(?![`\w{])|(?<!\w)\|[^|`\s]+\|(?:\*\*\w+|_\w+)?")
+
+sys.path.insert(0, str(Path(__file__).parent))  # for repository_pages, an extension of our own
 
 project = "rowsparse"
 author = "rowsparse developers"
@@ -24,6 +28,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",
+    "repository_pages",
 ]
 exclude_patterns = ["_build", "gallery"]
 templates_path = ["_templates"]
@@ -31,8 +36,7 @@ templates_path = ["_templates"]
 # Markdown: anchors of headings may be linked, and `$…$` is mathematics.
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
-# The pages link to the tables of benchmarks/ and experiments/, which are not part of the site.
-suppress_warnings = ["myst.xref_missing", "config.cache"]
+suppress_warnings = ["config.cache"]
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings name the types in words

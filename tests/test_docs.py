@@ -2,6 +2,7 @@
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
 from pathlib import Path
@@ -11,12 +12,18 @@ import pytest
 from rowsparse import WrongToolWarning
 
 ROOT = Path(__file__).parent.parent
-WRITTEN_BY_SPHINX = {"_build", "auto_gallery", "generated"}
+WRITTEN_BY_SPHINX = {"_build", "auto_gallery", "generated", "project"}
 PAGES = sorted(
     page
     for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     if not WRITTEN_BY_SPHINX & set(page.relative_to(ROOT).parts)
 )
+ELSEWHERE = [  # they are on the site, too: docs/repository_pages.py
+    *(page for page in ROOT.glob("*.md") if page.name != "README.md"),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("[!.]*/*.md")),
+    *sorted((ROOT / "experiments").glob("*.md")),
+]
 SESSIONS = [page for page in PAGES if ">>> " in page.read_text()]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TESTED_ELSEWHERE = "add-a-penalty.md"  # its file is run by tests/examples
@@ -49,7 +56,7 @@ def test_code_runs_as_pasted(page, tmp_path, monkeypatch):
             exec(code, names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES + ELSEWHERE, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         if "://" not in link:
@@ -62,7 +69,34 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES + ELSEWHERE, ids=lambda page: page.name)
 def test_links_into_a_page_name_one_of_its_headings(page):
     for link, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text()):
         assert anchor in anchors(page.parent / link if link else page), f"{link}#{anchor}"
+
+
+@pytest.fixture(scope="module")
+def repository_pages():
+    path = ROOT / "docs" / "repository_pages.py"
+    spec = importlib.util.spec_from_file_location("repository_pages", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("page", "written", "on_site"),
+    [
+        ("scale", "[a](../SECURITY.md#what)", "[a](project/SECURITY.md#what)"),
+        ("methods/l2p", "[a](../ridge.md)", "[a](../ridge.md)"),
+        ("guide/panel", "[a](../../README.md)", "[a](../index.md)"),
+        ("project/SECURITY", "[a](docs/ridge.md)", "[a](../ridge.md)"),
+        ("project/SECURITY", "[a](README.md)", "[a](../index.md)"),
+        ("project/SECURITY", "[a table](pyproject.toml)", "a table"),
+        ("scale", "[a file](../pyproject.toml)", "[a file](../pyproject.toml)"),
+        ("project/SECURITY", "![a picture](b.png)", "![a picture](b.png)"),
+        ("scale", "[a](https://example.org/x.md)", "[a](https://example.org/x.md)"),
+    ],
+)
+def test_links_follow_pages_to_the_site(repository_pages, page, written, on_site):
+    assert repository_pages.with_links_of_the_site(page, written) == on_site
