@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numerics.rows import row_squares
 from ..numerics.systems import LIFTS, cholesky_solver, conjugate_gradients, lifted_cholesky
 from .residual import SMOOTHING_FLOOR, ResidualLoss
 
@@ -146,7 +147,7 @@ class _Smoothed:
         """What is known at B."""
         if E is None:
             E = self.P @ B - self.Y
-        squares = np.einsum("ij,ij->i", E, E)
+        squares = row_squares(E)
         squares += self.sigma**2
         powers = squares ** (self.r / 2)
         value = float(self.shares @ powers) / self.r

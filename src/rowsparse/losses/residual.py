@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.rows import residual_shrink, resized_rows, row_norms
+from ..numerics.rows import residual_shrink, resized_rows, row_norms, row_squares
 from .base import Loss
 
 # Of the residual's size, what is left of the smoothing at the end: a sample fitted as closely as
@@ -91,7 +91,7 @@ class ResidualLoss(Loss):
 
     def radial_loss_of_curvature(self, E: np.ndarray) -> np.ndarray:
         """``kappa_i`` in the Hessian ``h_i/n (I - kappa_i e e'/|e|**2)`` of sample i."""
-        squares = np.einsum("ij,ij->i", E, E)
+        squares = row_squares(E)
         total = squares + self.smoothing**2
         shares = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
         return (2 - self.r) * shares
@@ -148,4 +148,4 @@ class ResidualLoss(Loss):
         return self.dual_value(min(longest, best / largest) * Theta, Y)
 
     def _squares(self, E: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,ij->i", E, E) + self.smoothing**2
+        return row_squares(E) + self.smoothing**2

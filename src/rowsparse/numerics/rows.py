@@ -25,7 +25,7 @@ def row_norms(W: np.ndarray) -> np.ndarray:
     W = np.asarray(W)
     if W.shape[1] == 1:
         return np.abs(W[:, 0])
-    squares = np.einsum("ij,ij->i", W, W)
+    squares = row_squares(W)
     norms = np.sqrt(squares)
     huge = 1e30 if W.dtype == np.float32 else 1e280
     unsafe = (squares < 1 / huge) | (squares > huge)
@@ -34,8 +34,13 @@ def row_norms(W: np.ndarray) -> np.ndarray:
         rows = W[unsafe]
         largest = np.abs(rows).max(axis=1)
         scaled = rows / largest[:, None]
-        norms[unsafe] = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        norms[unsafe] = largest * np.sqrt(row_squares(scaled))
     return norms
+
+
+def row_squares(W: np.ndarray) -> np.ndarray:
+    """Sum of squares of every row, where entries are known to be far from the ends of the range."""
+    return np.einsum("ij,ij->i", W, W)
 
 
 def nonzero_rows(W: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from ..numerics.rows import nonzero_rows, row_norms
+from ..numerics.rows import nonzero_rows, row_norms, row_squares
 from ..values import ByValue
 
 Solve = Callable[[np.ndarray], np.ndarray]
@@ -339,7 +339,7 @@ class RowPenalty(Penalty):
         ridge = ridges[used]
         # the maximiser is the prox at G / ridge
         W = self.prox_rows(G[used] / ridge[:, None], strength[used] / ridge)
-        inner = float(np.vdot(G[used], W)) - float(ridge @ np.einsum("ij,ij->i", W, W)) / 2
+        inner = float(np.vdot(G[used], W)) - float(ridge @ row_squares(W)) / 2
         return inner - float(strength[used] @ self.phi(self.sizes(W)))
 
     def alpha_max(self, G0: np.ndarray, L: np.ndarray) -> float:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.rows import nonzero_rows
+from ..numerics.rows import nonzero_rows, row_squares
 from ..numerics.systems import Cholesky, lifted_cholesky
 from .base import LocalModel, RowPenalty
 
@@ -142,7 +142,7 @@ class _Structure:
 
     def violation(self, metric: np.ndarray) -> float:
         inside = np.where(self.free, self.Q, 0.0)
-        squares = np.einsum("ij,ij->i", inside, inside)
+        squares = row_squares(inside)
         squares += self.slopes() ** 2 / self.n_tied
         return float(np.sqrt(np.max(squares / metric)))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...numerics.rows import largest, nonzero_rows, row_norms
+from ...numerics.rows import largest, nonzero_rows, row_norms, row_squares
 from ...penalties.base import LocalModel, Penalty
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
@@ -201,7 +201,7 @@ class _Exchange:
         L = np.where(curved, model.curvatures, 1.0)
         targets = self.penalty.prox(-G / L[:, None], 1 / L)
         slopes = np.einsum("ij,ij->i", targets, G)
-        bends = L * np.einsum("ij,ij->i", targets, targets) / 2
+        bends = L * row_squares(targets) / 2
         gains = -(slopes + bends + self.penalty.row_values(targets))
         return np.where(curved, gains, -np.inf), targets
 

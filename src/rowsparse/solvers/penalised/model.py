@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...losses.residual import ResidualLoss
-from ...numerics.rows import nonzero_rows, row_norms
+from ...numerics.rows import nonzero_rows, row_norms, row_squares
 from ...numerics.sweep import sweep_gram, sweep_samples
 from ...numerics.systems import lifted_cholesky
 from ...penalties.base import LocalModel, Penalty, Solve
@@ -162,7 +162,7 @@ class SampleModel(LocalModel):
         return self.loss.value_of_residual(self.E) + self._ridge_value(self.W)
 
     def _ridge_value(self, W: np.ndarray) -> float:
-        squares = np.einsum("ij,ij->i", W, W)
+        squares = row_squares(W)
         return float(self.ridges @ squares) / 2
 
     def gradient(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ...numerics.rows import row_norms
+from ...numerics.rows import row_norms, row_squares
 from ...numerics.threads import blas_threads_for
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
@@ -185,8 +185,8 @@ def _step(problem: PenalisedProblem, origin: _Origin, curvature: float) -> _Reac
         change = residual - origin.residual
         step = W - origin.W
         length = float(np.vdot(step, step))
-        bend = float(shares @ np.einsum("ij,ij->i", change, change))
-        bend += float(problem.ridges @ np.einsum("ij,ij->i", step, step))
+        bend = float(shares @ row_squares(change))
+        bend += float(problem.ridges @ row_squares(step))
         # a step so short that its square underflows has no curvature to measure
         if length == 0 or not bend > curvature * length * (1 + 1e-12):
             return _Reached(W, residual, curvature)

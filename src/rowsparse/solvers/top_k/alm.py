@@ -102,29 +102,40 @@ class ALM(TopKSolver[_State]):
         )
 
     def step(self, problem: PenalisedProblem, state: _State, out_of_time: OutOfTime) -> _State:
+        """One update of W, V, E and the multipliers. Of the augmented Lagrangian
+
+            n L_r(E) + n ridge/2 |V|**2 + mu/2 |W - V + Lambda/mu|**2
+                + mu/2 |X W - Y - E + Sigma/mu|**2
+
+        each of the three is minimised in turn, the other two held.
+        """
         mu = state.mu
         Y = problem.Y
+        n = len(Y)
         shift = state.row_multiplier / mu
         residual_shift = state.residual_multiplier / mu
+        # X (V - Lambda/mu) from products that are known: X Lambda is kept up to date for that
         XA = state.XV - state.pulled_multiplier / mu
         W, XW = state.system.solve(state.V - shift, XA, Y + state.E - residual_shift)
-        V = problem.penalty.prox(W + shift, 1.0) / (1 + len(Y) * problem.ridges[:, None] / mu)
+        shortening = 1 + n * problem.ridges[:, None] / mu
+        V = problem.penalty.prox(W + shift, 1.0) / shortening
         V = np.where(state.system.free[:, None], W, V)
         XV = problem.design.matmul(V)
-        E = problem.loss.prox(XW + residual_shift, Y, len(Y) / mu) - Y
+        E = problem.loss.prox(XW + residual_shift, Y, n / mu) - Y
         rows_apart = W - V
         residuals_apart = XW - Y - E
         apart = max(_relative(rows_apart, V), _relative(residuals_apart, Y))
+        converged = apart <= self.tol
         point = V
         objective = problem.loss.value_of_residual(XV - Y) + problem.ridge_value(V)
-        if apart <= self.tol and self.refit:
+        if converged and self.refit:
             point = problem.refitted(support_of(problem, V))
             objective = problem.objective(point)
         return _State(
             W=point,
             objective=objective,
             criterion=apart,
-            converged=apart <= self.tol,
+            converged=converged,
             V=V,
             XV=XV,
             E=E,
@@ -137,7 +148,9 @@ class ALM(TopKSolver[_State]):
 
 
 def _relative(difference: np.ndarray, to: np.ndarray) -> float:
-    return float(np.linalg.norm(difference)) / max(float(np.linalg.norm(to)), 1e-300)
+    """The size of a difference beside that of another matrix, which may be zero."""
+    size = float(np.linalg.norm(difference))
+    return size / max(float(np.linalg.norm(to)), 1e-300)
 
 
 class _System:
@@ -155,33 +168,43 @@ class _System:
         self.F = orthonormal(self.columns)
         self.wide = d > n
         if self.wide:
-            self.outer = self.design.outer((~self.free).astype(float))
+            priced = (~self.free).astype(float)
+            self.outer = self.design.outer(priced)
+            # projected from both sides; the matrix is symmetric, so its transpose will do
             K = without(self.F, without(self.F, self.outer).T)
         else:
             everything = np.arange(d)
             in_F = self.design.rmatmul(self.F)
-            K = self.design.gram(everything, everything, np.ones(n)) - in_F @ in_F.T
+            gram = self.design.gram(everything, everything, np.ones(n))
+            K = gram - in_F @ in_F.T
             K[self.free] = 0.0
             K[:, self.free] = 0.0
         # the columns may be so long that rounding of their products outweighs the 1
         self.inverse = lifted_cholesky(K, 1.0)
 
     def solve(self, A: np.ndarray, XA: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """W and X W."""
+        """W and X W: ``A + X'(I + XX')**-1 (T - XA)`` if wide, else ``(I + X'X)**-1 (A + X'T)``."""
+        W, XW = self._priced(A, XA, T)
+        if self.columns.shape[1]:
+            # what the priced columns leave of T, which is what the free ones can still explain
+            B = np.linalg.lstsq(self.columns, T - XW, rcond=None)[0]
+            W[self.free] = B
+            XW = XW + self.columns @ B
+        return W, XW
+
+    def _priced(
+        self, A: np.ndarray, XA: np.ndarray, T: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same without the free columns, whose rows are zero."""
         free = self.free
         if self.wide:
             XA = XA - self.columns @ A[free]
-            rest = without(self.F, self.inverse(without(self.F, T - XA)))
+            missing = without(self.F, T - XA)
+            rest = without(self.F, self.inverse(missing))
             W = A + self.design.rmatmul(rest)
             W[free] = 0.0
-            XW = XA + self.outer @ rest
-        else:
-            pulled = A + self.design.rmatmul(without(self.F, T))
-            pulled[free] = 0.0
-            W = self.inverse(pulled)
-            XW = self.design.matmul(W)
-        if self.columns.shape[1]:
-            B = np.linalg.lstsq(self.columns, T - XW, rcond=None)[0]
-            W[free] = B
-            XW = XW + self.columns @ B
-        return W, XW
+            return W, XA + self.outer @ rest
+        pulled = A + self.design.rmatmul(without(self.F, T))
+        pulled[free] = 0.0
+        W = self.inverse(pulled)
+        return W, self.design.matmul(W)

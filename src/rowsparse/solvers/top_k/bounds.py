@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows
@@ -42,9 +43,10 @@ def bound(
     """The best bound that is cheap for this problem; None where nothing but 0 is known."""
     n = len(problem.Y)
     d = int(np.sum(~closed_rows(problem)))
-    if problem.loss.r < 2:
-        robust = k == 1 and problem.loss.r >= 1
-        return best_single_robust(problem, out_of_time) if robust else None
+    if not problem.loss.quadratic:
+        if k == 1 and problem.loss.convex:
+            return best_single_robust(problem, out_of_time)
+        return None
     columns = columns or Columns.of(problem)
     if _few_digits(problem, columns):
         return None
@@ -79,11 +81,7 @@ def leave_out(
     A /= np.sqrt(columns.squares[rows])
     G = A.T @ A
     np.fill_diagonal(G, 1.0)  # the squares hold the ridge
-    try:
-        regular = np.linalg.cholesky(G).diagonal().min() > REGULAR
-    except np.linalg.LinAlgError:
-        regular = False
-    if not regular:  # inverses of such a matrix have too few digits to prove anything
+    if not _is_regular(G):  # inverses of such a matrix have too few digits to prove anything
         return None
     tree = _Tree(G, A.T @ columns.Y, columns.total, k)
     per_value = 2 * n
@@ -92,6 +90,15 @@ def leave_out(
     reached, visited = tree.search(wanted, nodes, out_of_time)
     how = f"branch and bound, {visited} nodes" if visited > 1 else "the fit on all columns"
     return Bound(max(reached, 0.0) / per_value, how)
+
+
+def _is_regular(G: np.ndarray) -> bool:
+    """Whether no unit column lies nearly in the span of those before it."""
+    try:
+        pivots = np.linalg.cholesky(G).diagonal()
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min() > REGULAR)
 
 
 class _Node(NamedTuple):
@@ -115,7 +122,8 @@ class _Tree:
 
     def search(self, wanted: float, max_nodes: int, out_of_time: OutOfTime) -> tuple[float, int]:
         """The least bound of all nodes that are left, once it is high enough or time is up."""
-        heap = [self._node(0, [], list(range(len(self.G))), 0.0)]
+        everything = list(range(len(self.G)))
+        heap = [self._node(0, [], everything, 0.0)]
         visited = 1
         while heap[0].bound < wanted and visited < max_nodes and not out_of_time():
             node = heap[0]
@@ -123,8 +131,10 @@ class _Tree:
                 break  # no other node can hold anything better than this support
             heapq.heappop(heap)
             others = [j for j in node.possible if j != node.branch]
-            for kept in (node.kept, [*node.kept, node.branch]):
-                heapq.heappush(heap, self._node(visited, kept, others, node.bound))
+            with_it = [*node.kept, node.branch]
+            for kept in (node.kept, with_it):
+                child = self._node(visited, kept, others, node.bound)
+                heapq.heappush(heap, child)
                 visited += 1
         return heap[0].bound, visited
 
@@ -132,13 +142,18 @@ class _Tree:
         """All supports between ``kept`` and ``kept + possible``; a parent's bound holds too."""
         room = self.k - len(kept)
         used = [*kept, *possible] if room else kept
-        inverse = np.linalg.inv(self.G[np.ix_(used, used)])
-        W = inverse @ self.B[used]
-        rest = self.total - float(np.vdot(W, self.B[used]))
+        among = self.G[np.ix_(used, used)]
+        inverse = np.linalg.inv(among)
+        B = self.B[used]
+        W = inverse @ B
+        rest = self.total - float(np.vdot(W, B))
         if room == 0 or room >= len(possible):
             return _Node(max(rest, least), number, kept, possible, None)
-        costs = np.einsum("ij,ij->i", W, W) / inverse.diagonal()
+        costs = row_squares(W) / inverse.diagonal()  # at least so much for leaving a column out
         own = costs[len(kept) :]
         order = np.argsort(-own, kind="stable")
-        bound = max(rest + float(own[order[room]]), least)
-        return _Node(bound, number, kept, possible, possible[int(order[0])])
+        dearest_left_out = float(own[order[room]])  # of any room + 1 columns one is left out
+        bound = max(rest + dearest_left_out, least)
+        # the column that costs most is kept in most good supports: that branch soon ends
+        branch = possible[int(order[0])]
+        return _Node(bound, number, kept, possible, branch)

@@ -69,9 +69,9 @@ class Tree:
     def root(self) -> None:
         """The relaxation of all columns, which screens them."""
         columns = self.columns
-        closed = columns.squares <= 0
-        choice = Choice(np.zeros(len(closed), bool), closed)
-        self._visit(columns, choice, first_shares(columns, self.support), tol=1e-3)
+        shares = first_shares(columns, self.support)
+        # sharper than other nodes: what it screens is gone for all of them
+        self._visit(columns, Choice.none_of(columns), shares, tol=1e-3)
 
     def run(self, out_of_time: OutOfTime) -> None:
         """Split nodes until the best support is proved optimal or time is up."""
@@ -79,27 +79,28 @@ class Tree:
             self.heap = [self._compact(node) for node in self.heap]
         while self.heap and not out_of_time():
             node = heapq.heappop(self.heap)
-            if self._cannot_win(node.bound):
+            if self._cannot_win(node.bound):  # nor can any other: this one had the lowest bound
                 self.heap.clear()
                 return
-            j = self._branch(node)
-            for inside in (True, False):
-                choice = Choice(node.choice.chosen.copy(), node.choice.closed.copy())
-                (choice.chosen if inside else choice.closed)[j] = True
+            column = self._branch(node)
+            for choice in (node.choice.with_in(column), node.choice.with_out(column)):
                 self._visit(node.columns, choice, node.shares, SHARPNESS, node.bound)
 
     def _cannot_win(self, bound: float) -> bool:
         return bound >= self.value * (1 - OPTIMAL)
 
     def _branch(self, node: _Node) -> int:
+        """The column to split a node on: a fractional one, else the open one of largest pull."""
+        choice = node.choice
         z = node.shares.z
-        inside = np.flatnonzero((z > 0) | node.choice.chosen)
-        block = Block.of(node.columns.block(inside), node.columns.Y, self.ridge, 1)
-        j = block.best_branch(z[inside], node.choice.chosen[inside])
-        if j is not None:
-            return int(inside[j])
-        decided = node.choice.chosen | node.choice.closed
-        return int(np.argmax(np.where(decided, -np.inf, node.shares.pulls)))
+        inside = np.flatnonzero((z > 0) | choice.chosen)
+        X = node.columns.block(inside)
+        block = Block.of(X, node.columns.Y, self.ridge, 1)
+        place = block.best_branch(z[inside], choice.chosen[inside])
+        if place is not None:
+            return int(inside[place])
+        open_pulls = np.where(choice.decided, -np.inf, node.shares.pulls)
+        return int(np.argmax(open_pulls))
 
     def _visit(
         self, columns: Columns, choice: Choice, near: Shares, tol: float, least: float = 0.0
@@ -107,21 +108,26 @@ class Tree:
         """Solve the relaxation of a node and keep it if it may hold something better."""
         self.nodes += 1
         left = choice.left(self.k)
+        if left <= 0:  # a leaf: the support is decided
+            self._try(columns, np.flatnonzero(choice.chosen))
+            return
         candidates = np.flatnonzero(~choice.closed)
-        if left <= 0 or candidates.size <= self.k:
-            self._try(columns, np.flatnonzero(choice.chosen) if left <= 0 else candidates)
+        if candidates.size <= self.k:  # a leaf too: all that are left fit in
+            self._try(columns, candidates)
             return
         relaxation = Relaxation(columns, self.ridge, self.k)
         z = _spread(near.z, choice, left, near.pulls)
-        shares = relaxation.solve(z, near.pulls, choice, self.value * (1 - OPTIMAL), tol)
+        target = self.value * (1 - OPTIMAL)
+        shares = relaxation.solve(z, near.pulls, choice, target, tol)
         bound = max(shares.bound, least)
         if self._cannot_win(bound):
             return
-        self._try(columns, largest(np.where(choice.closed, -1.0, shares.z), self.k))
+        # what the relaxation likes best is a support that may be better than the best known
+        rounded = largest(np.where(choice.closed, -1.0, shares.z), self.k)
+        self._try(columns, rounded)
         decided = self._decide(choice, shares)
-        if decided.left(self.k) < 0:
-            return
-        self._keep(bound, columns, decided, shares)
+        if decided.left(self.k) >= 0:
+            self._keep(bound, columns, decided, shares)
 
     def _try(self, columns: Columns, members: np.ndarray) -> None:
         """Compare a support with the best known; a better one is polished first."""
@@ -131,10 +137,11 @@ class Tree:
     def _decide(self, choice: Choice, shares: Shares) -> Choice:
         """What the bound decides about single columns."""
         left = choice.left(self.k)
-        pulls = np.where(choice.chosen | choice.closed, -1.0, shares.pulls)
-        edge = np.sort(np.partition(pulls, -left - 1)[-left - 1 :])[:2]
-        last_in = edge[1]
-        first_out = max(edge[0], 0.0)
+        pulls = np.where(choice.decided, -1.0, shares.pulls)
+        top = np.partition(pulls, -left - 1)[-left - 1 :]
+        first_out, last_in = np.sort(top)[:2]  # p_(k+1) and p_(k) among the open columns
+        first_out = max(first_out, 0.0)
+        # in units of pulls: a column that would raise the bound by more is decided
         missing = 2 * self.ridge * (self.value * (1 - OPTIMAL) - shares.bound)
         open_ = pulls >= 0
         out = open_ & (pulls < last_in) & (last_in - pulls > missing)
@@ -150,11 +157,13 @@ class Tree:
     def _compact(self, node: _Node) -> _Node:
         """The node with its open columns copied together, where there is room for them."""
         kept = np.flatnonzero(~node.choice.closed)
-        if 8 * kept.size * len(self.columns.Y) > KEPT_BYTES:
+        n_bytes = 8 * kept.size * len(self.columns.Y)
+        if n_bytes > KEPT_BYTES:
             return node
-        shares = Shares(node.shares.z[kept], node.shares.bound, node.shares.pulls[kept])
         columns = node.columns.take(kept)
-        return _Node(node.bound, node.number, columns, node.choice.take(kept), shares)
+        choice = node.choice.take(kept)
+        shares = Shares(node.shares.z[kept], node.shares.bound, node.shares.pulls[kept])
+        return _Node(node.bound, node.number, columns, choice, shares)
 
 
 def robust_bound(problem: PenalisedProblem, support: np.ndarray, k: int, objective: float) -> float:
@@ -163,6 +172,7 @@ def robust_bound(problem: PenalisedProblem, support: np.ndarray, k: int, objecti
     Each round weighs the samples by the majorizer at the last residual; the best bound is kept.
     """
     n = len(problem.Y)
+    ridge = n * problem.ridge
     E = problem.design.matmul(problem.refitted(support)) - problem.Y
     floor = problem.smoothing_floor
     best = 0.0
@@ -170,41 +180,45 @@ def robust_bound(problem: PenalisedProblem, support: np.ndarray, k: int, objecti
     near: Shares | None = None
     for _ in range(REWEIGHTINGS):
         smoothing = max(SMOOTHING_FALLS * smoothing, floor)
-        h = problem.loss.smoothed(smoothing).residual_weights(E)
-        columns = Columns.of(problem, h, n * problem.ridge)
+        loss = problem.loss.smoothed(smoothing)
+        h = loss.residual_weights(E)
+        columns = Columns.of(problem, h, ridge)
         if near is None:
             near = first_shares(columns, support)
-        closed = columns.squares <= 0
-        choice = Choice(np.zeros(len(closed), bool), closed)
-        relaxation = Relaxation(columns, n * problem.ridge, k)
+        relaxation = Relaxation(columns, ridge, k)
         # the target cannot be reached: shares are found to a hundredth of what is missing
-        near = relaxation.solve(near.z, near.pulls, choice, n * objective, 0.01)
+        undecided = Choice.none_of(columns)
+        near = relaxation.solve(near.z, near.pulls, undecided, n * objective, 0.01)
         assert near.residual is not None
-        E = -near.residual[:n] / np.sqrt(h)[:, None]
-        slopes = problem.loss.smoothed(smoothing).slopes(E)
+        E = -near.residual[:n] / np.sqrt(h)[:, None]  # back from the scale of the weights
+        slopes = loss.slopes(E)
         best = max(best, problem.bound_from(slopes))
     return best
 
 
 def ridge_value(columns: Columns, members: np.ndarray, ridge: float) -> float:
     """``min 1/2 |X_S W - Y|**2 + ridge/2 |W|**2`` over W on the members."""
-    z = np.ones(len(members))
-    return Block.of(columns.block(members), columns.Y, ridge, 1).at(z).value
+    whole = np.ones(len(members))  # h is the problem itself where every share is one
+    X = columns.block(members)
+    block = Block.of(X, columns.Y, ridge, 1)
+    return block.at(whole).value
 
 
 def _spread(z: np.ndarray, choice: Choice, left: int, pulls: np.ndarray) -> np.ndarray:
     """Shares that obey the decisions and add up to k, near the given ones."""
-    open_ = ~(choice.chosen | choice.closed)
+    open_ = ~choice.decided
     z = np.where(open_, z, 0.0)
     total = z.sum()
     if total > left:
         z *= left / total
-    elif total < left:
+    elif total < left:  # the columns that have a share take more, as far as one whole each
         room = np.where(z > 0, 1 - z, 0.0)
-        z += room * min(1.0, (left - total) / max(room.sum(), 1e-300))
+        part_of_room = (left - total) / max(room.sum(), 1e-300)
+        z += room * min(1.0, part_of_room)
         missing = left - z.sum()
         if missing > 1e-12:  # new columns take the rest, the strongest first
             empty = np.where(open_ & (z == 0), pulls, -1.0)
-            new = largest(empty, int(np.ceil(missing - 1e-12)))
+            n_new = int(np.ceil(missing - 1e-12))
+            new = largest(empty, n_new)
             z[new] = missing / new.size
     return np.where(choice.chosen, 1.0, z)

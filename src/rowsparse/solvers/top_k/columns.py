@@ -1,4 +1,12 @@
-"""The candidate columns of a least-squares search, and what is known of them."""
+r"""The candidate columns of a least-squares search, and what is known of them.
+
+A search under sample weights h and a ridge is about plain least squares once
+
+- the samples are scaled: every row of X and Y by the root of its weight,
+- each always-in column that is ridged has one sample more, in which it alone has an entry, the root
+  of the ridge, and
+- the unpenalised columns F are projected out: ``x_j - F F'x_j`` and ``Y - F F'Y``.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +15,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 
-DEPENDENT = 1e-9  # of a column's squared norm: what is left of one that lies in the others' span
+# Of a column's squared norm: what is left of one that lies in the others' span. Differences of
+# squares are exact to 1e-15 of them, so six digits of the least that counts are its own.
+DEPENDENT = 1e-9
 KEPT_BYTES = 1 << 27  # of columns and of products X'x_j: what a laptop spares
 
 Product = tuple[np.ndarray, np.ndarray]  # a column x_j and X'x_j
@@ -57,10 +68,11 @@ class Columns:
         Y = without(F, padded(root * problem.Y, extra))
         # in single precision five digits of a column are its own
         dependent = 1e-4 if problem.design.dtype == np.float32 else DEPENDENT
-        if names is not None:
-            A = without(F, padded(root * problem.design.take(names), extra))
-            return cls.of_block(A, Y, names, dependent, ridge)
-        return cls._of_all(problem, root, F, Y, dependent, ridge)
+        if names is None:
+            return cls._of_all(problem, root, F, Y, dependent, ridge)
+        scaled = root * problem.design.take(names)
+        A = without(F, padded(scaled, extra))
+        return cls.of_block(A, Y, names, dependent, ridge)
 
     @classmethod
     def _of_all(
@@ -74,17 +86,27 @@ class Columns:
     ) -> Columns:
         design = problem.design
         n = len(root)
-        extra = len(Y) - n
-        products = design.rmatmul(root * np.hstack([F, Y])[:n])  # one pass over X for both
-        in_F = products[:, : F.shape[1]]
+        n_free = F.shape[1]
+        extra = len(Y) - n  # samples in which X is zero: products may leave them out
+
+        def pull(q: np.ndarray) -> np.ndarray:
+            return design.rmatmul(root * q[:n])  # q is orthogonal to F: X needs no projection
+
+        def block(js: np.ndarray) -> np.ndarray:
+            scaled = root * design.take(js)
+            return without(F, padded(scaled, extra))
+
+        products = pull(np.hstack([F, Y]))  # one pass over X for both
+        in_F = products[:, :n_free]
         own = design.squares(root[:, 0] ** 2)
-        squares = np.maximum(own - np.einsum("ij,ij->i", in_F, in_F), 0.0) + ridge
+        left = np.maximum(own - row_squares(in_F), 0.0)  # Pythagoras; rounding may go below zero
+        squares = left + ridge
         squares[closed_rows(problem)] = 0.0
         return cls(
-            pull=lambda q: design.rmatmul(root * q[:n]),
-            block=lambda js: without(F, padded(root * design.take(js), extra)),
+            pull=pull,
+            block=block,
             Y=Y,
-            C=np.ascontiguousarray(products[:, F.shape[1] :]),
+            C=np.ascontiguousarray(products[:, n_free:]),
             squares=squares,
             names=np.arange(problem.n_rows),
             dependent=dependent,
@@ -107,7 +129,7 @@ class Columns:
             block=lambda js: rows[js].T,
             Y=Y,
             C=rows @ Y,
-            squares=np.einsum("ij,ij->i", rows, rows) + ridge,
+            squares=row_squares(rows) + ridge,
             names=names,
             dependent=dependent,
             ridge=ridge,
@@ -125,16 +147,23 @@ class Columns:
     def known(self, js: list[int]) -> list[Product]:
         """The columns x_j and their products, not to be written to."""
         missing = [j for j in js if j not in self._known]
-        room = KEPT_BYTES // (8 * (len(self.Y) + len(self.C)))
+        bytes_of_one = 8 * (len(self.Y) + len(self.C))
+        room = KEPT_BYTES // bytes_of_one
         if len(self._known) + len(missing) > room:
+            # all at once: which of them come back is not known, and the ones asked for must stay
             self._known.clear()
             missing = js
         if missing:
-            block = self.block(np.array(missing))
-            columns = np.ascontiguousarray(block.T)
-            products = np.ascontiguousarray(self.pull(block).T)
-            self._known.update(zip(missing, zip(columns, products, strict=True), strict=True))
+            self._learn(missing)
         return [self._known[j] for j in js]
+
+    def _learn(self, js: list[int]) -> None:
+        """One pass over X for the products of several columns."""
+        block = self.block(np.array(js))
+        columns = np.ascontiguousarray(block.T)
+        products = np.ascontiguousarray(self.pull(block).T)
+        for j, column, product in zip(js, columns, products, strict=True):
+            self._known[j] = column, product
 
 
 def closed_rows(problem: PenalisedProblem) -> np.ndarray:
@@ -151,27 +180,35 @@ def free_columns(
     that is ridged."""
     free = np.flatnonzero(problem.penalty.free(problem.n_rows))
     F = root * problem.design.take(free)
-    ridged = np.flatnonzero(problem.ridges[free] > 0)
+    ridged = np.flatnonzero(problem.ridges[free] > 0)  # all but the constant
     if not ridged.size:
         return orthonormal(F), 0
     F = padded(F, ridged.size)
-    F[len(root) + np.arange(ridged.size), ridged] = np.sqrt(ridge)
+    slots = len(root) + np.arange(ridged.size)
+    F[slots, ridged] = np.sqrt(ridge)
     return orthonormal(F), ridged.size
 
 
 def padded(A: np.ndarray, extra: int) -> np.ndarray:
     """A with so many samples of zeros added."""
-    return np.vstack([A, np.zeros((extra, A.shape[1]))]) if extra else A
+    if not extra:
+        return A
+    zeros = np.zeros((extra, A.shape[1]))
+    return np.vstack([A, zeros])
 
 
 def orthonormal(A: np.ndarray) -> np.ndarray:
-    """A basis of the span of few columns."""
+    """A basis of the span of few columns, which may depend on one another."""
     if not A.shape[1]:
         return A
     U, values, _ = np.linalg.svd(A, full_matrices=False)
-    return U[:, values > 1e-10 * values.max(initial=0.0)]
+    counts = values > 1e-10 * values.max(initial=0.0)
+    return U[:, counts]
 
 
 def without(F: np.ndarray, A: np.ndarray) -> np.ndarray:
     """A minus its part in the span of the orthonormal F."""
-    return A - F @ (F.T @ A) if F.shape[1] else A
+    if not F.shape[1]:
+        return A
+    coefficients = F.T @ A
+    return A - F @ coefficients

@@ -16,6 +16,7 @@ import numpy as np
 from ...losses.few_columns import StackedFits
 from ...losses.residual import ResidualLoss
 from ...numerics.exchanges import ROUNDING
+from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .columns import Columns, closed_rows
@@ -45,12 +46,12 @@ def left_of(total: float, explained: float) -> float:
 
 
 def best_single(columns: Columns, n: int) -> Bound:
-    """The best single row of n samples for squared loss."""
+    """The best single row of n samples for squared loss; one explains ``|c_j|**2 / |x_j|**2``."""
     squares = np.where(columns.squares > 0, columns.squares, np.inf)
-    gains = np.einsum("ij,ij->i", columns.C, columns.C) / squares
-    j = int(np.argmax(gains))
-    value = left_of(columns.total, float(gains[j])) / (2 * n)
-    return Bound(value, "all columns compared", np.array([j]))
+    explained = row_squares(columns.C) / squares
+    best = int(np.argmax(explained))
+    left = left_of(columns.total, float(explained[best]))
+    return Bound(left / (2 * n), "all columns compared", np.array([best]))
 
 
 def best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bound:
@@ -63,10 +64,10 @@ def best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bou
     steps = 4  # few decide most columns; the others get twice as many in every round
     while racing.size and steps < 512 and not out_of_time():
         lower, values = _reweighted(problem, racing, steps)
-        j = int(np.argmin(values))
-        if values[j] < lowest:
-            lowest = float(values[j])
-            best = int(racing[j])
+        leader = int(np.argmin(values))
+        if values[leader] < lowest:
+            lowest = float(values[leader])
+            best = int(racing[leader])
         decided = lower >= lowest * (1 - PROVED)
         proved = float(lower[decided].min(initial=proved))
         racing = racing[~decided]
@@ -86,38 +87,48 @@ def _reweighted(
     n, c = problem.Y.shape
     lower = np.zeros(names.size)
     values = np.full(names.size, np.inf)
-    entries = n * (c + 2 * free.size + 4)
-    size = max(1, int(3e5 / entries))  # arrays of 2.4 MB stay inside the cache
+    entries_of_one = n * (c + 2 * free.size + 4)
+    size = max(1, int(3e5 / entries_of_one))  # arrays of 2.4 MB stay inside the cache
     for start in range(0, names.size, size):
         part = slice(start, start + size)
-        columns = problem.design.take(names[part]).T[:, :, None]
-        shared = np.broadcast_to(F, (len(columns), *F.shape))
-        A = np.concatenate([shared, columns], axis=2)
-        fits = StackedFits(A, problem.Y, problem.loss, 0.5, problem.smoothing_floor)
+        fits = _single_fits(problem, F, names[part])
         for _ in range(steps):
             h = fits.step()
             bounds = dual_bounds(h, fits.squares, problem.loss)
+            # a later fit need not be the better one: the smoothing falls on the way
             lower[part] = np.maximum(lower[part], bounds)
             values[part] = np.minimum(values[part], fits.values())
     return lower, values
+
+
+def _single_fits(problem: PenalisedProblem, F: np.ndarray, names: np.ndarray) -> StackedFits:
+    """Fits on the free columns F and one of the named columns each, all at once."""
+    columns = problem.design.take(names).T[:, :, None]
+    shared = np.broadcast_to(F, (len(columns), *F.shape))
+    A = np.concatenate([shared, columns], axis=2)
+    return StackedFits(A, problem.Y, problem.loss, 0.5, problem.smoothing_floor)
 
 
 def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.ndarray:
     """Lower bounds on the loss, from the residuals of weighted fits with sample weights h (t x n).
 
     ``Theta = h E / n`` is orthogonal to the columns, so ``t <Theta, E>`` minus the conjugate at
-    ``t Theta`` bounds the loss for every t >= 0; the best t is taken.
+    ``t Theta`` bounds the loss for every t >= 0; the best t is taken. With q = r / (r - 1) and the
+    shares s_i / n the conjugate is ``sum_i (s_i/n)**(1 - q) |theta_i|**q / q``; for r = 1 it is
+    zero where all ``|theta_i|`` are at most s_i / n, infinite elsewhere.
     """
     n = h.shape[1]
     shares = loss.weights(n) / n
-    gain = np.einsum("ti,ti->t", h, squares) / n
+    gain = np.einsum("ti,ti->t", h, squares) / n  # <Theta, E>
     norms = h * np.sqrt(squares) / n
     nothing = np.zeros_like(gain)
     if loss.r == 1:
-        longest = (norms / shares).max(axis=1)
+        longest = (norms / shares).max(axis=1)  # 1 / t at the edge of the domain
         return np.divide(gain, longest, out=nothing, where=longest > 0)
     q = loss.r / (loss.r - 1)
-    cost = (shares ** (1 - q) * norms**q).sum(axis=1)  # q times the conjugate
+    costs_of_samples = shares ** (1 - q) * norms**q
+    cost = costs_of_samples.sum(axis=1)  # q times the conjugate
+    # t gain - t**q cost / q has its maximum at t**(q - 1) = gain / cost
     ratio = np.divide(gain, cost, out=nothing, where=cost > 0)
     t = ratio ** (1 / (q - 1))
     return t * gain - t**q * cost / q
@@ -131,14 +142,17 @@ def best_pair(columns: Columns, n: int, out_of_time: OutOfTime) -> Bound | None:
     that correlations do not tell what they explain together."""
     pairs = _Pairs(columns)
     many = max(PAIR_BLOCK, KEPT_ENTRIES // n)
-    for first in range(0, pairs.rows.size, many):
+    n_columns = pairs.rows.size
+    for first in range(0, n_columns, many):
         others = pairs.unit(slice(first, first + many))
-        for start in range(0, min(first + many, pairs.rows.size), PAIR_BLOCK):
+        # columns behind these meet them when their own turn comes
+        end = min(first + many, n_columns)
+        for start in range(0, end, PAIR_BLOCK):
             block = pairs.unit(slice(start, start + PAIR_BLOCK))
             if out_of_time() or not pairs.compare(start, block, first, others):
                 return None
-    value = left_of(columns.total, pairs.most) / (2 * n)
-    return Bound(value, "all pairs of columns compared", np.sort(pairs.best))
+    left = left_of(columns.total, pairs.most)
+    return Bound(left / (2 * n), "all pairs of columns compared", np.sort(pairs.best))
 
 
 class _Pairs:
@@ -153,7 +167,7 @@ class _Pairs:
         self.rows = np.flatnonzero(columns.squares > 0)
         self.lengths = np.sqrt(columns.squares[self.rows])
         self.B = columns.C[self.rows] / self.lengths[:, None]
-        self.single = np.einsum("ij,ij->i", self.B, self.B)
+        self.single = row_squares(self.B)
         self.best = self.rows[[np.argmax(self.single)]]
         self.most = float(self.single.max())
 
@@ -168,6 +182,7 @@ class _Pairs:
         told, which near pairs can only where they are equal."""
         a = slice(i, i + left.shape[1])
         b = slice(j, j + right.shape[1])
+        # the formula in place: new memory would cost more than the arithmetic on it
         rho = right.T @ left
         explained = self.B[b] @ (-2 * self.B[a].T)
         explained *= rho
@@ -183,11 +198,17 @@ class _Pairs:
         if not _all_equal(right, left, near):
             return False
         explained /= np.maximum(apart, self.columns.dependent, out=apart)
-        row, column = np.unravel_index(np.argmax(explained), explained.shape)
-        if explained[row, column] > self.most:
-            self.most = float(explained[row, column])
-            self.best = self.rows[[i + column, j + row]]
+        self._note_best_of(explained, i, j)
         return True
+
+    def _note_best_of(self, explained: np.ndarray, i: int, j: int) -> None:
+        """The best pair of two blocks that begin at i (columns of the matrix) and at j (rows)."""
+        place = np.argmax(explained)
+        row, column = np.unravel_index(place, explained.shape)
+        most = float(explained[row, column])
+        if most > self.most:
+            self.most = most
+            self.best = self.rows[[i + column, j + row]]
 
 
 def _all_equal(A: np.ndarray, B: np.ndarray, pairs: np.ndarray) -> bool:

@@ -19,9 +19,10 @@ class Pool:
     """Columns and their products with one another and with Y; it grows as a search looks around."""
 
     def __init__(self, columns: Columns):
+        n_columns = len(columns.C)
         self.columns = columns
-        self.members = np.zeros(len(columns.C), dtype=bool)
-        self.place = np.full(len(columns.C), -1)  # of a column in the products
+        self.members = np.zeros(n_columns, dtype=bool)  # products of new ones are made when needed
+        self.place = np.full(n_columns, -1)  # of a column in the products
         self.names = np.array([], dtype=int)  # of the columns in the products
         self.G = NOTHING  # with room for more
 
@@ -32,8 +33,9 @@ class Pool:
 
     def note(self, scores: np.ndarray, k: int) -> None:
         """Take the columns of largest score in."""
-        best = best_of(scores, int(np.ceil(NOTED * np.sqrt(len(scores) / max(k, 1)))))
-        self.members[best] = True
+        columns_per_row = len(scores) / max(k, 1)
+        n_noted = int(np.ceil(NOTED * np.sqrt(columns_per_row)))
+        self.members[best_of(scores, n_noted)] = True
 
     def exchanged(self, support: np.ndarray, k: int) -> np.ndarray:
         """k rows from which no swap in the pool gains."""
@@ -48,32 +50,41 @@ class Pool:
     def _searched(self, support: np.ndarray, k: int, kicks: Kicks, ridge: float) -> np.ndarray:
         self.members[support] = True
         self._join(np.flatnonzero(self.members & (self.place < 0)))
-        squares = self.columns.squares[self.names]
-        B = np.ascontiguousarray(self.columns.C[self.names].T)
-        products = Products(NOTHING, self.G, B, squares, self.columns.total)
+        columns = self.columns
+        squares = columns.squares[self.names]
+        B = np.ascontiguousarray(columns.C[self.names].T)
+        products = Products(NOTHING, self.G, B, squares, columns.total)
         if ridge:
             ridge *= float(squares.mean())
         first = np.zeros(k, dtype=int)  # the column of largest gain enters
-        found = exchanged(products, self.place[support], first, kicks, ridge)
+        members = self.place[support]
+        found = exchanged(products, members, first, kicks, ridge)
         return np.sort(self.names[found])
 
     def _join(self, new: np.ndarray) -> None:
-        """Add the products of some columns."""
+        """Add the products of some columns with one another and with those that are in."""
         if not new.size:
             return
         old = len(self.names)
         self.names = np.append(self.names, new)
         size = len(self.names)
-        self.place[new] = np.arange(old, size)
-        if size > len(self.G):
-            roomier = np.empty((2 * size, 2 * size))
-            roomier[:old, :old] = self.G[:old, :old]
-            self.G = roomier
+        places = np.arange(old, size)
+        self.place[new] = places
+        self._make_room(old, size)
         block = self.columns.block(self.names)
         products = block.T @ block[:, old:]
-        products[np.arange(old, size), np.arange(new.size)] += self.columns.ridge
+        itself = np.arange(new.size)
+        products[places, itself] += self.columns.ridge
         self.G[:size, old:size] = products
-        self.G[old:size, :old] = products[:old].T
+        self.G[old:size, :old] = products[:old].T  # symmetric: these are known by now
+
+    def _make_room(self, used: int, size: int) -> None:
+        """Twice what is needed, so that a growing pool is copied few times."""
+        if size <= len(self.G):
+            return
+        roomier = np.empty((2 * size, 2 * size))
+        roomier[:used, :used] = self.G[:used, :used]
+        self.G = roomier
 
 
 def best_of(scores: np.ndarray, m: int) -> np.ndarray:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...numerics.rows import largest
+from ...numerics.rows import largest, row_squares
 from ...numerics.shares import moved_shares
 from ...numerics.systems import Cholesky, lifted_cholesky
 from .columns import Columns
@@ -59,9 +59,32 @@ class Choice:
     chosen: np.ndarray  # mask of those that are in
     closed: np.ndarray  # mask of those that are out
 
+    @classmethod
+    def none_of(cls, columns: Columns) -> Choice:
+        """Nothing is decided but that columns which vary too little stay out."""
+        closed = columns.squares <= 0
+        return cls(np.zeros(len(closed), bool), closed)
+
+    @property
+    def decided(self) -> np.ndarray:
+        """Mask of the columns that are in or out."""
+        return self.chosen | self.closed
+
     def left(self, k: int) -> int:
         """How many may still be chosen."""
         return k - int(np.count_nonzero(self.chosen))
+
+    def with_in(self, column: int) -> Choice:
+        """The same, and this column is in."""
+        chosen = self.chosen.copy()
+        chosen[column] = True
+        return Choice(chosen, self.closed)
+
+    def with_out(self, column: int) -> Choice:
+        """The same, and this column is out."""
+        closed = self.closed.copy()
+        closed[column] = True
+        return Choice(self.chosen, closed)
 
     def take(self, kept: np.ndarray) -> Choice:
         return Choice(self.chosen[kept], self.closed[kept])
@@ -71,7 +94,7 @@ def first_shares(columns: Columns, support: np.ndarray) -> Shares:
     """One for every column of a support."""
     z = np.zeros(len(columns.C))
     z[columns.positions(support)] = 1.0
-    pulls = np.einsum("ij,ij->i", columns.C, columns.C)
+    pulls = row_squares(columns.C)
     return Shares(z, 0.0, np.where(columns.squares > 0, pulls, -1.0))
 
 
@@ -108,36 +131,41 @@ class Relaxation:
             if found.bound > best.bound:
                 best = found
             best.z = z
+            # h at z on few columns is above the relaxation's minimum, the bound is below it
+            off = inner.value - best.bound
             missing = max(target - best.bound, 0.0)
-            if inner.value - best.bound <= max(tol * missing, CLOSE_ENOUGH * inner.value):
+            if off <= max(tol * missing, CLOSE_ENOUGH * inner.value):
                 break
         return best
 
     def _near(self, z: np.ndarray, pulls: np.ndarray, choice: Choice) -> np.ndarray:
         """The columns with a share, and those that are pulled nearly as strongly."""
-        open_pulls = np.where(choice.chosen | choice.closed, -1.0, pulls)
+        open_pulls = np.where(choice.decided, -1.0, pulls)
         enough = NEAR_PULL * _kth(open_pulls, choice.left(self.k))
         inside = choice.chosen | (z > 0)
         near = np.flatnonzero(inside | (open_pulls >= enough))
         if near.size <= NEAR + 2 * self.k:
             return near
         scores = np.where(inside, np.inf, open_pulls)
-        return np.sort(largest(scores, int(np.sum(inside)) + NEAR))
+        n_near = int(np.sum(inside)) + NEAR
+        return np.sort(largest(scores, n_near))
 
     def _proved(self, R: np.ndarray, z: np.ndarray, choice: Choice) -> Shares:
         """The bound that a residual proves: the one pass over all columns."""
         U = self.columns.pull(R)
-        squares = np.einsum("ij,ij->i", U, U)
+        squares = row_squares(U)
         squares[choice.closed] = -1.0
         top = _most(squares, choice.chosen, choice.left(self.k))
         gain = float(np.vdot(self.Y, R))
-        bound, multiple = _best_multiple(gain, float(np.vdot(R, R)) + top / self.ridge)
+        cost = float(np.vdot(R, R)) + top / self.ridge
+        bound, multiple = _best_multiple(gain, cost)
         return Shares(z, bound, multiple**2 * squares, R)
 
 
 def _kth(values: np.ndarray, k: int) -> float:
     """The k-th largest value."""
-    return float(np.partition(values, len(values) - k)[len(values) - k])
+    place = len(values) - k
+    return float(np.partition(values, place)[place])
 
 
 def _most(squares: np.ndarray, chosen: np.ndarray, left: int) -> float:
@@ -146,8 +174,9 @@ def _most(squares: np.ndarray, chosen: np.ndarray, left: int) -> float:
     if left <= 0:
         return inside
     others = np.where(chosen, -1.0, squares)
-    top = np.partition(others, len(others) - left)[len(others) - left :]
-    return inside + float(np.maximum(top, 0.0).sum())
+    first = len(others) - left
+    top = np.partition(others, first)[first:]
+    return inside + float(np.maximum(top, 0.0).sum())  # closed columns are -1
 
 
 def _best_multiple(gain: float, cost: float) -> tuple[float, float]:
@@ -188,11 +217,13 @@ class Block:
     def at(self, z: np.ndarray) -> _Point:
         """What is known at z."""
         inside = np.flatnonzero(z > 0)
-        factor = lifted_cholesky(self.G[np.ix_(inside, inside)], self.ridge / z[inside])
+        among = self.G[np.ix_(inside, inside)]
+        factor = lifted_cholesky(among, self.ridge / z[inside])
         B = self.B[inside]
         W = factor(B)
         U = self.B - self.G[:, inside] @ W
-        return _Point(z, inside, factor, W, U, (self.total - float(np.vdot(W, B))) / 2)
+        value = (self.total - float(np.vdot(W, B))) / 2
+        return _Point(z, inside, factor, W, U, value)
 
     def newton(
         self,
@@ -206,11 +237,8 @@ class Block:
         point = self.at(z)
         best = -np.inf
         for _ in range(steps):
-            squares = np.einsum("ij,ij->i", point.U, point.U)
-            top = _most(squares, chosen, self.left)
-            gain = 2 * point.value  # <Y, R>, and |R|**2 = <Y, R> - <W, U>
-            length = gain - float(np.vdot(point.W, point.U[point.inside]))
-            best = max(best, _best_multiple(gain, length + top / self.ridge)[0])
+            squares = row_squares(point.U)
+            best = max(best, self._proved(point, squares, chosen))
             off = point.value - best
             if off <= max(tol * (target - best), CLOSE_ENOUGH * point.value):
                 break
@@ -220,27 +248,41 @@ class Block:
             point = new
         return point
 
+    def _proved(self, point: _Point, squares: np.ndarray, chosen: np.ndarray) -> float:
+        """The bound of the residual at a point, by products alone: ``<Y, R>`` is twice the value,
+        and ``|R|**2 = <Y, R> - <W, U>``."""
+        gain = 2 * point.value
+        length = gain - float(np.vdot(point.W, point.U[point.inside]))
+        top = _most(squares, chosen, self.left)
+        bound, _ = _best_multiple(gain, length + top / self.ridge)
+        return bound
+
     def _step(
         self, point: _Point, squares: np.ndarray, chosen: np.ndarray, off: float
     ) -> _Point | None:
         """The minimiser of the quadratic model, or a point on the way to it; None if no lower."""
-        enough = PROMISING_PULL * _kth(np.where(chosen, -1.0, squares), self.left)
-        rows = np.flatnonzero(~chosen & ((point.z > 0) | (squares >= enough)))
+        open_squares = np.where(chosen, -1.0, squares)
+        promising = squares >= PROMISING_PULL * _kth(open_squares, self.left)
+        rows = np.flatnonzero(~chosen & (promising | (point.z > 0)))
         slopes = -squares[rows] / (2 * self.ridge)
         H = self.hessian(point, rows)
         z = point.z[rows]
-        end = moved_shares(H, slopes, z, 0.02 * off / self.left, 10 * rows.size)
-        for length in (1.0, 0.3, 0.1, 0.03):
+        # no more exact than the model: a part of what is missing, shared among the k
+        accuracy = 0.02 * off / self.left
+        end = moved_shares(H, slopes, z, accuracy, 10 * rows.size)
+        for length in (1.0, 0.3, 0.1, 0.03):  # the model is trusted less and less
             shares = point.z.copy()
             shares[rows] = z + length * (end - z)
-            new = self.at(np.where(shares < NO_SHARE, 0.0, np.minimum(shares, 1.0)))
+            shares = np.where(shares < NO_SHARE, 0.0, np.minimum(shares, 1.0))
+            new = self.at(shares)
             if new.value < point.value:
                 return new
         return None
 
     def hessian(self, point: _Point, rows: np.ndarray) -> np.ndarray:
         """The second derivatives of h in the shares of the named columns."""
-        half = point.factor.forward(self.G[np.ix_(point.inside, rows)])
+        across = self.G[np.ix_(point.inside, rows)]
+        half = point.factor.forward(across)  # half'half = G_rS (G_SS + ridge / z_S)**-1 G_Sr
         K = self.G[np.ix_(rows, rows)] - half.T @ half
         U = point.U[rows]
         return (U @ U.T) * K / self.ridge**2
@@ -249,16 +291,19 @@ class Block:
         """The fractional column whose decision raises the bound most, by the quadratic model: the
         product of what 0 and 1 would cost, all other shares free to adapt. None if none is
         fractional."""
-        open_ = np.flatnonzero(~chosen & (z > NO_SHARE) & (z < 1 - NO_SHARE))
-        if open_.size < 2:
-            return None if not open_.size else int(open_[0])
-        H = self.hessian(self.at(z), open_)
-        H[np.diag_indices_from(H)] *= 1 + 1e-9
+        fractional = np.flatnonzero(~chosen & (z > NO_SHARE) & (z < 1 - NO_SHARE))
+        if fractional.size < 2:
+            return None if not fractional.size else int(fractional[0])
+        shares = z[fractional]
+        H = self.hessian(self.at(z), fractional)
+        H[np.diag_indices_from(H)] *= 1 + 1e-9  # equal columns leave it singular
         try:
             inverse = np.linalg.inv(H)
         except np.linalg.LinAlgError:
-            return int(open_[np.argmin(np.abs(z[open_] - 0.5))])
+            halfway = np.argmin(np.abs(shares - 0.5))
+            return int(fractional[halfway])
+        # moving share j by t costs t**2 / (2 free_j), the sum of all shares held
         sums = inverse.sum(axis=1)
-        free = np.diag(inverse) - sums**2 / sums.sum()  # with the sum of the shares held
-        cost = z[open_] * (1 - z[open_]) / np.maximum(free, 1e-300)
-        return int(open_[np.argmax(cost)])
+        free = np.diag(inverse) - sums**2 / sums.sum()
+        cost = shares * (1 - shares) / np.maximum(free, 1e-300)
+        return int(fractional[np.argmax(cost)])

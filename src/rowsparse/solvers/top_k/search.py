@@ -91,14 +91,18 @@ class SquaredSearch(SupportSearch):
         self.resolution = ROUNDING * self.columns.total * self.per_value
 
     def value(self, support: np.ndarray) -> float:
+        """By a fit of its own: the products that swaps rest on have lost half of the digits."""
         columns = self.columns
         # a solver of another kind may name one that lies in the span of what is always in
         support = support[columns.squares[support] > 0]
         if not support.size:
             return columns.total * self.per_value
+        # of length one, so that columns of any scale are fitted to the same number of digits
         lengths = np.sqrt(columns.squares[support])
-        ridges = np.diag(np.full(len(support), np.sqrt(columns.ridge)) / lengths)
-        A = np.vstack([columns.block(support) / lengths, ridges])
+        samples = columns.block(support) / lengths
+        roots = np.full(len(support), np.sqrt(columns.ridge))
+        ridge_samples = np.diag(roots / lengths)
+        A = np.vstack([samples, ridge_samples])
         Y = padded(columns.Y, len(support))
         R = Y - A @ least_squares(A, Y)
         return float(np.vdot(R, R)) * self.per_value
@@ -110,7 +114,7 @@ class SquaredSearch(SupportSearch):
             j = int(np.argmax(gains))
             if gains[j] == -np.inf:  # every other column depends on the members
                 break
-            self.pool.note(gains, self.k)
+            self.pool.note(gains, self.k)  # those that nearly entered are worth swaps later on
             fit.add(j)
         return fit.support
 
@@ -134,11 +138,13 @@ class SquaredSearch(SupportSearch):
         gains = fit.swap_gains()
         most = gains.max(axis=0)
         self.pool.note(most, self.k)
-        j = int(np.argmax(most))
-        if not most[j] > IMPROVES * fit.value + ROUNDING * self.columns.total:
+        entering = int(np.argmax(most))
+        counts_from = IMPROVES * fit.value + ROUNDING * self.columns.total
+        if not most[entering] > counts_from:
             return NO_ROWS
-        leaving = int(np.argmax(gains[:, j]))
-        return np.sort(np.append(np.delete(fit.members, leaving), j))
+        leaving = int(np.argmax(gains[:, entering]))
+        staying = np.delete(fit.members, leaving)
+        return np.sort(np.append(staying, entering))
 
     def kicked(
         self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
@@ -162,8 +168,10 @@ class SquaredSearch(SupportSearch):
         other packages, 5 ns for each entry of X and each row (fastcan, benchmarks/topk)."""
         n, c = self.columns.Y.shape
         d = len(self.columns.C)
-        one = max(self.pool.size, 1) * (16 + 1.3 * c)  # ns for each row, on the same sets
-        return max(4, int(0.5 * 5 * n * d / (one * rounds * len(RIDGES))))
+        forward_of_others = 5 * n * d  # ns for each of the k rows
+        one_kick = max(self.pool.size, 1) * (16 + 1.3 * c)  # ns for each row, on the same sets
+        n_shares = rounds * len(RIDGES)
+        return max(4, int(0.5 * forward_of_others / (one_kick * n_shares)))
 
 
 def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -> np.ndarray:

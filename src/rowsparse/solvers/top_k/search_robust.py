@@ -16,6 +16,7 @@ import numpy as np
 
 from ...losses.few_columns import StackedFits, fit
 from ...numerics.exchanges import NOTHING, Products, exchanged
+from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, closed_rows
@@ -140,7 +141,7 @@ class RobustSearch(SupportSearch):
     def _weighted(self, support: np.ndarray, smoothing: float, in_pool: bool) -> Columns:
         """The columns under the weights of the smoothed loss at the best fit on a support."""
         E = self._fitted(support)[0]
-        size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", E, E))))
+        size = float(np.sqrt(np.mean(row_squares(E))))
         smoothed = self.problem.loss.smoothed(max(smoothing * size, self.problem.smoothing_floor))
         h = smoothed.residual_weights(E)
         ridge = len(h) * self.problem.ridge / h.mean()
@@ -218,7 +219,7 @@ class RobustSearch(SupportSearch):
         ridges = self._ridges(len(support))
         floor = ROUGH_FLOOR * problem.residual_scale
         B = fit(A, problem.Y, problem.loss, floor, ridges)
-        return A @ B - problem.Y, float(ridges @ np.einsum("ij,ij->i", B, B)) / 2
+        return A @ B - problem.Y, float(ridges @ row_squares(B)) / 2
 
     def _ridges(self, n_members: int) -> np.ndarray:
         """Of the free columns and so many others."""

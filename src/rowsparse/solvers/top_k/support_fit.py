@@ -24,6 +24,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 
+from ...numerics.rows import row_squares
 from .columns import Columns, padded
 
 
@@ -32,22 +33,30 @@ class Fit:
 
     def __init__(self, columns: Columns, room: int, members: Iterable[int] = ()):
         """Members that depend on others are left out."""
+        n_columns = len(columns.C)
+        n_slots = room if columns.ridge else 0  # one sample per member for what the ridge adds
         self.columns = columns
         self.members: list[int] = []
-        self.Y = padded(columns.Y, room if columns.ridge else 0)
-        self.Q = np.empty((len(self.Y), room), order="F")  # orthonormal basis of the members
-        self.V = np.empty((room, len(columns.C)))  # Q'X
-        self.Z = np.zeros((room, room))  # the members in that basis
+        self.Y = padded(columns.Y, n_slots)
+        # Arrays of the final size: growing them by one member at a time would copy them each time.
+        n_samples = len(self.Y)
+        self.Q = np.empty((n_samples, room), order="F")  # orthonormal basis of the members
+        self.V = np.empty((room, n_columns))  # Q'X
+        self.Z = np.zeros((room, room))  # the members in that basis: upper triangular
         self.R = self.Y.copy()
         self.C = columns.C.copy()  # X'R
         self.D = columns.squares.copy()
         least = columns.dependent * columns.squares
         self.least = np.where(least > 0, least, np.inf)  # of D; columns of no length stay out
-        wanted = [int(j) for j in members]
-        if not self._set_all(wanted):
-            for j in wanted:
-                if self.D[j] > self.least[j]:
-                    self.add(j)
+        self._take_in([int(j) for j in members])
+
+    def _take_in(self, wanted: list[int]) -> None:
+        """The wanted members, all at once where none depends on others, else one by one."""
+        if self._set_all(wanted):
+            return
+        for j in wanted:
+            if self.D[j] > self.least[j]:
+                self.add(j)
 
     @property
     def size(self) -> int:
@@ -65,18 +74,23 @@ class Fit:
         return np.sort(self.columns.names[self.members])
 
     def _set_all(self, members: list[int]) -> bool:
-        """All members at once, faster than one by one; False if some nearly depend on others."""
+        """All members at once, faster than one by one; False if some nearly depend on others.
+
+        With A = Q Z of their columns, ``Q'X = Z'^-1 A'X``.
+        """
         m = len(members)
         if not 0 < m <= len(self.Y):
             return False
         known = self.columns.known(members)
-        A = np.column_stack([self._with_slot(column, i) for i, (column, _) in enumerate(known)])
+        longer = [self._with_slot(column, slot) for slot, (column, _) in enumerate(known)]
+        A = np.column_stack(longer)
         Q, Z = np.linalg.qr(A)
-        if np.any(Z.diagonal() ** 2 <= self.least[members]):
+        left_of_each = Z.diagonal() ** 2  # of its square, once those before it are projected out
+        if np.any(left_of_each <= self.least[members]):
             return False
         V = self.V[:m]
-        V[:] = [product for _, product in known]
-        V[np.arange(m), members] += self.columns.ridge
+        V[:] = [product for _, product in known]  # A'X
+        V[np.arange(m), members] += self.columns.ridge  # a member's slot meets only itself
         dtrsm(1.0, Z, V.T, side=1, overwrite_b=True)  # in place: A'X becomes Q'X
         B = Q.T @ self.Y
         self.Q[:, :m] = Q
@@ -96,7 +110,7 @@ class Fit:
         return longer
 
     def add(self, j: int) -> None:
-        """Take column j in."""
+        """Take column j in: ``x_j = Q z + length q`` gives the next column q of the basis."""
         m = self.size
         column, product = self.columns.known([j])[0]
         x = self._with_slot(column, m)
@@ -108,10 +122,11 @@ class Fit:
         z += again
         length = np.sqrt(q @ q)
         q /= length
-        v = product - z @ self.V[:m]
+        v = product - z @ self.V[:m]  # X'q, from products that are known: no pass over X
         v[j] += self.columns.ridge
         v /= length
         b = q @ self.R
+        # each a change of rank one, in place: C and V are as large as a row or column of X
         add_outer(self.R, -q, b)
         add_outer(self.C, -v, b)
         self.D -= v * v
@@ -126,27 +141,43 @@ class Fit:
         possible = self.D > self.least
         possible[self.members] = False
         gains = np.full(len(self.D), -np.inf)
-        squares = np.einsum("ij,ij->i", self.C, self.C)
+        squares = row_squares(self.C)
         return np.divide(squares, self.D, out=gains, where=possible)
 
     def swap_gains(self) -> np.ndarray:
-        """What every swap takes from ``|R|**2``: members by columns."""
-        m = self.size
-        directions = np.linalg.inv(self.Z[:m, :m]).T
-        directions /= np.sqrt(np.einsum("ij,ij->j", directions, directions))
-        B = directions.T @ (self.Q[:, :m].T @ self.Y)  # the parts of Y along them
-        T = directions.T @ self.V[:m]
+        """What every swap takes from ``|R|**2``: members by columns, by the formula above.
+
+        -inf where the column is a member or depends on the members that stay.
+        """
+        B, T = self._along_members()
+        # The numerator, then the denominator, in place: each is as large as k rows of X.
         gains = 2 * B @ self.C.T
         gains *= T
-        gains += np.einsum("ij,ij->i", self.C, self.C)
-        add_outer(gains, -np.einsum("ij,ij->i", B, B), self.D)
+        gains += row_squares(self.C)
+        add_outer(gains, -row_squares(B), self.D)
         T *= T
         T += self.D
+        left_of_column = T
         least = self.least.copy()
         least[self.members] = np.inf
-        gains /= np.where(T > least, T, np.inf)
-        gains[T <= least] = -np.inf
+        possible = left_of_column > least
+        gains /= np.where(possible, left_of_column, np.inf)
+        gains[~possible] = -np.inf
         return gains
+
+    def _along_members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Y and all columns along the unit parts u_i of the members: b_i and t_ij in the formula.
+
+        The rows of Z^-1 are orthogonal to every member (a column of Z) but their own.
+        """
+        m = self.size
+        directions = np.linalg.inv(self.Z[:m, :m]).T
+        lengths = np.sqrt(np.einsum("ij,ij->j", directions, directions))
+        directions /= lengths
+        Y_in_basis = self.Q[:, :m].T @ self.Y
+        B = directions.T @ Y_in_basis
+        T = directions.T @ self.V[:m]
+        return B, T
 
 
 def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
