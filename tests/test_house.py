@@ -16,11 +16,15 @@ MOST_CASTS = 0
 
 
 @pytest.fixture(scope="module")
-def files():
+def house():
     if not HOUSE.exists():
         pytest.skip("benchmarks/ is not part of the package")
-    count = runpy.run_path(str(HOUSE))["count"]
-    return {path: count(path) for path in sorted((ROOT / "src").rglob("*.py"))}
+    return runpy.run_path(str(HOUSE))
+
+
+@pytest.fixture(scope="module")
+def files(house):
+    return {path: house["count"](path) for path in sorted((ROOT / "src").rglob("*.py"))}
 
 
 def test_no_file_is_too_long(files):
@@ -39,3 +43,10 @@ def test_no_body_is_too_long(files):
 def test_ways_around_the_types_are_few(files, what, most):
     used = {str(p): vars(c)[what] for p, c in files.items() if vars(c)[what]}
     assert sum(used.values()) <= most, used
+
+
+@pytest.mark.parametrize("table", ["FACTS", "LIMITS"])
+def test_every_number_that_is_said_not_to_be_chosen_is_there(house, files, table):
+    package = ROOT / "src" / "rowsparse"
+    for file, names in house[table].items():
+        assert names <= set(files[package / file].constants), file
