@@ -32,7 +32,7 @@ def test_blocks_of_tables_do_not_matter(monkeypatch):
     rng = np.random.default_rng(2)
     codes, other = rng.integers(0, 5, (30, 50)).astype(tables.CODE), rng.integers(0, 3, 50)
     whole = tables.mutual_information(codes, other, np.ones(50), 5, 3, False)
-    monkeypatch.setattr(tables, "_BLOCK_CELLS", 1)
+    monkeypatch.setattr(tables, "CACHE_BYTES", 1)
     np.testing.assert_array_equal(
         tables.mutual_information(codes, other, np.ones(50), 5, 3, False), whole
     )

@@ -26,7 +26,6 @@ from .intake import Table
 
 # That the products of all parts may take together; with more, every part is read for itself.
 MOST_BYTES = 1 << 30
-MOST_FOLDS = 50  # whose combinations are told apart by the bits of an integer
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def _disjoint_sets(
     masks = np.zeros((used.size, len(parts)), dtype=bool)
     for number, part in enumerate(parts):
         masks[part.rows, number] = True
-    if len(parts) > MOST_FOLDS:
+    if len(parts) >= np.iinfo(int).bits:  # each needs a bit of its own, and one is the sign's
         return masks, None
     bits = masks[used] @ (1 << np.arange(len(parts)))
     kinds, of_used = np.unique(bits, return_inverse=True)

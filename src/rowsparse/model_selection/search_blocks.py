@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..designs.chunked import taken
+from ..numerics.memory import CACHE_BYTES
 from ..targets import Target
 from .following import Walk, follow
 from .grids import Combination
@@ -17,8 +18,6 @@ from .intake import Table
 from .parts import Part, learn_together, refuse_nested_clusters
 from .progress import finished
 from .readout import FoldPath, RidgeReadout, Split, ridge_solve
-
-SCORED_ROWS = 4096  # of a block at a time: predictions of fifty steps for them stay small
 
 
 @dataclass(frozen=True)
@@ -179,8 +178,10 @@ def _sums_of_block(
         shape = model.offsets.shape
         total = np.zeros(shape if kind == "numbers" else shape[0])
         tested = np.flatnonzero(weights[:, model.fold])
-        for start in range(0, tested.size, SCORED_ROWS):
-            rows = tested[start : start + SCORED_ROWS]
+        # of fifty steps and twenty classes, predictions for all rows would outweigh the block
+        at_once = max(1, CACHE_BYTES // (8 * model.offsets.size))
+        for start in range(0, tested.size, at_once):
+            rows = tested[start : start + at_once]
             Z = model.predict(block, rows)
             total += _sums(Z, Y[rows], weights[rows, model.fold], kind)
         found[number] = total

@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from .compiling import LazyKernel, numba_is_there
+from .memory import CACHE_BYTES
 
 CUTS_COMPILED_FROM = 4e4  # scanned samples of all columns: half a second of plain Python
-_BLOCK_CELLS = 1 << 18  # of the tables of some features together: 2 MB
 CODE = np.uint16
 
 
@@ -26,7 +26,7 @@ def mutual_information(codes, other, weights, n_codes: int, n_other: int, compil
         _INFORMATION(codes, other, weights, table, out)
         return _without_noise(out)
     cells = n_codes * n_other
-    step = max(1, _BLOCK_CELLS // max(cells, codes.shape[1]))
+    step = max(1, CACHE_BYTES // (8 * max(cells, codes.shape[1])))
     parts = []
     for start in range(0, len(codes), step):
         T = _tables(codes[start : start + step], other, weights, n_codes, n_other)

@@ -27,8 +27,8 @@ from .blocks import first_pass, in_blocks, refuse_bad_blocks, refuse_blocks, val
 
 FLOATS = [np.float64, np.float32]
 # The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
-# is as far above the smallest float, 2e-308, as a double has digits.
-SMALLEST_SQUARE = 1e-290
+# is as far above the smallest float with all its digits, 2e-308, as a double has digits.
+SMALLEST_SQUARE = np.finfo(float).tiny / np.finfo(float).eps
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rowsparse.inputs import did_you_mean
+from rowsparse.numerics.memory import CACHE_BYTES
 from rowsparse.stores.base import Store
 from rowsparse.stores.files import by_number
 from rowsparse.stores.safety import DatasetError, check_expansion, check_file, damaged, reading
@@ -19,8 +20,6 @@ from rowsparse.stores.safety import DatasetError, check_expansion, check_file, d
 KIND = "a Parquet file"
 ITEM = 8  # bytes of a number in memory
 BUFFER_BYTES = 1 << 20  # of a column of a row group that is read as a stream
-# Columns become rows in batches of so many bytes: the copy then finds them in the cache.
-BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class ParquetRows(Store):
         ]
         self.bounds = np.cumsum([0, *(piece.rows for piece in self.pieces)], dtype=np.int64)
         self.shape = (int(self.bounds[-1]), len(columns))
-        self._batch = max(1, BATCH_BYTES // row_bytes)
+        self._batch = max(1, CACHE_BYTES // row_bytes)  # rows: the copy finds them in the cache
         self._lock = threading.Lock()
         self._open: tuple[Path, int, Stream] | None = None  # a row group that is read in parts
 
