@@ -16,8 +16,7 @@ def main() -> int:
     attack = commands.add_parser("attack", help="random fits; failures as JSON lines")
     attack.add_argument("--seed", type=int, default=0)
     attack.add_argument("--seconds", type=float, default=60.0)
-    attack.add_argument("--first", type=int, default=0)
-    attack.add_argument("--step", type=int, default=1, help="every so many recipes of the seed")
+    attack.add_argument("--jobs", type=int, default=1, help="worker processes")
     attack.add_argument("--most", type=int, default=10**9, help="recipes")
     attack.add_argument("--only", default="", help="one estimator")
     attack.add_argument("--summary", type=Path, help="counts by seed; a later run goes on there")
@@ -46,8 +45,8 @@ def main() -> int:
         return _replay(given.file, given.lines)
     with open(given.out, "a") as out:
         tally = driver.attack(
-            given.seed, given.first, given.step, given.seconds, given.most, out, given.only,
-            driver.Summary(given.summary),
+            given.seed, given.seconds, given.most, out, given.only,
+            driver.Summary(given.summary), given.jobs,
         )  # fmt: skip
     print(tally)
     for refusal, count in tally.refusals.most_common():

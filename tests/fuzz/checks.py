@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from .formulas import Claim, Table
 Finding = tuple[str, str]
 REL = 1e-6
 NOTHING = 1e-8  # of the objective without features: the tolerance of the solvers
+ENUMERATED = 30  # sets of k columns that are all tried: what is proved meets the optimum (r = 2)
 LOUD = (RuntimeWarning, DeprecationWarning, FutureWarning)
 
 
@@ -92,7 +95,7 @@ def bounds(fit: Any, claim: Claim, points: list[tuple[str, float]]) -> Iterator[
             yield "wide gap", f"converged at {s.objective!r} with a gap of {s.gap!r}"
 
 
-def points(recipe: dict[str, Any], fit: Any, claim: Claim) -> tuple[float, list[tuple[str, float]]]:
+def points(recipe: dict[str, Any], fit: Any, claim: Claim) -> list[tuple[str, float]]:
     """F without features, and at points that the solver has not seen."""
     t = claim.table
     rng = np.random.default_rng(0)
@@ -111,11 +114,13 @@ def points(recipe: dict[str, Any], fit: Any, claim: Claim) -> tuple[float, list[
     allowed = np.flatnonzero(np.isfinite(t.factors) & t.varies)
     k = allowed.size if claim.most_rows is None else claim.most_rows
     sets = [("its own columns", np.flatnonzero(own)), ("always in", np.flatnonzero(free))]
+    if claim.most_rows is not None and comb(allowed.size, k) <= ENUMERATED:
+        sets += [("all sets", np.array(columns)) for columns in combinations(allowed, k)]
     for i in range(4):
         size = min(k, int(rng.integers(1, 6)) if i else k)
         sets.append((f"random columns {i}", rng.permutation(allowed)[:size]))
     for name, columns in sets:
-        for ridge in (0.0, 1e-3, 1.0):
+        for ridge in (0.0, 1e-3, 1.0) if name != "all sets" else (claim.params.get("ridge", 0.0),):
             coef, b = _ridge_fit(t, columns, ridge, with_intercept)
             for shrink in (1.0, 0.9):
                 found.append((name, claim.objective(shrink * coef, b)))
@@ -125,7 +130,7 @@ def points(recipe: dict[str, Any], fit: Any, claim: Claim) -> tuple[float, list[
         found.append(
             (f"shorter, {size:g}", claim.objective(fit.coef_ / (1 + size), fit.intercept_))
         )
-    return null, [(name, value) for name, value in found if not np.isnan(value)]
+    return [(name, value) for name, value in found if not np.isnan(value)]
 
 
 def _ridge_fit(
@@ -136,8 +141,7 @@ def _ridge_fit(
     Y_mean = np.average(t.Y, axis=0, weights=t.weights)
     if not with_intercept:
         mean, Y_mean = 0 * mean, 0 * Y_mean
-    spread = np.sqrt(np.mean((t.X[:, columns] - mean) ** 2, axis=0))
-    spread = np.where(spread > 0, spread, 1.0)
+    spread = t.scales[columns]
     A = (t.X[:, columns] - mean) / spread
     root = np.sqrt(t.weights / t.weights.mean() / len(A))[:, None]
     rows = np.vstack([root * A, np.sqrt(ridge) * np.eye(columns.size)])

@@ -6,12 +6,15 @@ import contextlib
 import faulthandler
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,7 +43,7 @@ def work() -> None:
         outcome = fits.carried_out(json.loads(line))
         answer = {
             "status": outcome.status, "findings": outcome.findings,
-            "refusal": outcome.refusal, "fits": outcome.fits,
+            "refusal": outcome.refusal, "fits": outcome.fits, "checks": outcome.checks,
         }  # fmt: skip
         print(json.dumps(answer), file=answers, flush=True)
 
@@ -58,14 +61,26 @@ class Worker:
         began = _cpu(process.pid)
         process.stdin.write(json.dumps(recipe).encode() + b"\n")
         process.stdin.flush()
-        with Watch(process.pid, began) as watch:
-            line = process.stdout.readline()
+        killed = self._killed_at_its_limit(began)
+        line = process.stdout.readline()
         if line:
             return {**json.loads(line), "cpu": _cpu(process.pid) - began}
         process.wait()
-        what = "timeout" if watch.killed else f"crash {process.returncode}"
+        what = "timeout" if killed else f"crash {process.returncode}"
         findings = [(what, self._last_words())]
-        return {"status": "failed", "findings": findings, "fits": 1, "cpu": LIMIT}
+        return {"status": "failed", "findings": findings, "fits": 1, "checks": 1, "cpu": LIMIT}
+
+    def _killed_at_its_limit(self, began: float) -> bool:
+        """Wait for an answer; a process that uses too much CPU says where it is and is killed."""
+        assert self.process is not None
+        answer = [self.process.stdout]
+        while not select.select(answer, [], [], LOOK)[0]:
+            if _cpu(self.process.pid) - began > LIMIT:
+                self.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.5)
+                self.process.kill()
+                return True
+        return False
 
     def _alive(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
@@ -73,6 +88,7 @@ class Worker:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fuzz", "work"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, cwd=ROOT,
+                start_new_session=True,  # Ctrl-C ends the attack, after what is being carried out
             )  # fmt: skip
         return self.process
 
@@ -90,30 +106,6 @@ class Worker:
             self.process.wait()
 
 
-class Watch:
-    """Kills a process that has used too much CPU since it began, and asks where it is first."""
-
-    def __init__(self, pid: int, began: float) -> None:
-        self.pid = pid
-        self.began = began
-        self.killed = False
-
-    def __enter__(self) -> Watch:
-        signal.signal(signal.SIGALRM, self._look)
-        signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-
-    def _look(self, *_: object) -> None:
-        if _cpu(self.pid) - self.began > LIMIT and not self.killed:
-            self.killed = True
-            os.kill(self.pid, signal.SIGUSR1)
-            time.sleep(0.5)
-            os.kill(self.pid, signal.SIGKILL)
-
-
 def _cpu(pid: int) -> float:
     with contextlib.suppress(psutil.Error):
         times = psutil.Process(pid).cpu_times()
@@ -126,7 +118,8 @@ class Tally:
     """What the recipes of a seed have shown so far; kept in a file, so that a run can go on."""
 
     next: int = 0  # recipe
-    fits: int = 0
+    fits: int = 0  # of the recipes and their twins
+    checks: int = 0  # statements about these fits that were compared with something
     cpu: float = 0.0  # seconds of the worker: data, fits and checks
     counts: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -135,13 +128,14 @@ class Tally:
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> Tally:
-        numbers = {name: kept[name] for name in ("next", "fits", "cpu")}
+        numbers = {name: kept[name] for name in ("next", "fits", "checks", "cpu")}
         counters = {name: Counter(kept[name]) for name in set(kept) - set(numbers)}
         return cls(**numbers, **counters)
 
     def add(self, recipe: dict[str, Any], answer: dict[str, Any], commit: str = "") -> None:
         self.counts[answer["status"]] += 1
         self.fits += answer["fits"]
+        self.checks += answer["checks"]
         self.cpu += answer["cpu"]
         self.commits[commit] += 1
         for what, _ in answer["findings"]:
@@ -151,7 +145,7 @@ class Tally:
 
     def __str__(self) -> str:
         recipes = f"{sum(self.counts.values())} recipes {dict(self.counts)}"
-        lines = [f"{recipes}, {self.fits} fits, {self.cpu:.0f} s CPU"]
+        lines = [f"{recipes}, {self.fits} fits, {self.checks} checks, {self.cpu:.0f} s CPU"]
         lines += [f"{count:6d}  {kind}" for kind, count in self.kinds.most_common()]
         return "\n".join(lines)
 
@@ -183,36 +177,62 @@ def commit() -> str:
     return told.stdout.strip()
 
 
-def attack(
-    seed: int, first: int, step: int, seconds: float, most: int, out: TextIO, only: str = "",
-    summary: Summary | None = None,
-) -> Tally:  # fmt: skip
-    """Recipes ``first, first + step, …`` of a seed until the time or the number is over; after
-    those that the summary knows."""
-    worker = Worker()
-    summary = Summary(None) if summary is None else summary
-    tally = summary.of(seed)
-    state = commit()
-    ends = time.monotonic() + seconds
-    i = max(first, tally.next)
-    carried_out = 0
-    try:
-        while time.monotonic() < ends and carried_out < most:
-            recipe = recipe_of(seed, i)
-            i += step
-            if only and only != recipe["estimator"]:
-                continue
-            answer = worker.carried_out(recipe)
-            carried_out += 1
-            tally.next = i
-            tally.add(recipe, answer, state)
-            summary.write()
+class Attack:
+    """Recipes of one seed, carried out side by side until the time or their number is over."""
+
+    def __init__(self, seed: int, summary: Summary, out: TextIO, seconds: float, most: int):
+        self.seed = seed
+        self.summary = summary
+        self.tally = summary.of(seed)
+        self.out = out
+        self.ends = time.monotonic() + seconds
+        self.left = most
+        self.commit = commit()
+        self.lock = threading.Lock()
+
+    def run(self, jobs: int, only: str = "") -> None:
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                for running in [pool.submit(self._work, only) for _ in range(jobs)]:
+                    running.result()
+            except KeyboardInterrupt:  # by the person who has seen enough
+                self.left = 0
+
+    def _work(self, only: str) -> None:
+        worker = Worker()
+        try:
+            while (drawn := self._next(only)) is not None:
+                i, recipe = drawn
+                self._note(i, recipe, worker.carried_out(recipe))
+        finally:
+            worker.close()
+
+    def _next(self, only: str) -> tuple[int, dict[str, Any]] | None:
+        with self.lock:
+            while self.left > 0 and time.monotonic() < self.ends:
+                i = self.tally.next
+                self.tally.next += 1
+                recipe = recipe_of(self.seed, i)
+                if only in ("", recipe["estimator"]):
+                    self.left -= 1
+                    return i, recipe
+        return None
+
+    def _note(self, i: int, recipe: dict[str, Any], answer: dict[str, Any]) -> None:
+        with self.lock:
+            self.tally.add(recipe, answer, self.commit)
+            self.summary.write()
             if answer["findings"]:
-                line = {"seed": seed, "i": i - step, "findings": answer["findings"]}
-                out.write(json.dumps({**line, "recipe": recipe}) + "\n")
-                out.flush()
-    except KeyboardInterrupt:  # by the person who has seen enough
-        pass
-    finally:
-        worker.close()
-    return tally
+                line = {"seed": self.seed, "i": i, "findings": answer["findings"]}
+                self.out.write(json.dumps({**line, "recipe": recipe}) + "\n")
+                self.out.flush()
+
+
+def attack(
+    seed: int, seconds: float, most: int, out: TextIO, only: str = "",
+    summary: Summary | None = None, jobs: int = 1,
+) -> Tally:  # fmt: skip
+    """Recipes of a seed, after those that the summary knows."""
+    run = Attack(seed, summary or Summary(None), out, seconds, most)
+    run.run(jobs, only)
+    return run.tally

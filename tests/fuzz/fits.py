@@ -17,7 +17,7 @@ import rowsparse
 from rowsparse import solvers
 
 from . import checks, recipes, tables
-from .formulas import Table, claim_of
+from .formulas import Claim, Table, claim_of
 
 SMALL = 300  # entries of X (20 x 15): such fits take seconds at most
 SECONDS = 5.0
@@ -61,7 +61,10 @@ class Outcome:
         self.refusal = ""
         self.cpu = 0.0
         self.fits = 0
+        self.checks = 0
         self.fit: Any = None
+        self.claim: Claim | None = None  # where points may be judged by it
+        self.null = ("no feature", np.inf)
 
     @property
     def status(self) -> str:
@@ -81,10 +84,10 @@ def carried_out(recipe: dict[str, Any]) -> Outcome:
     if outcome.fit is None:
         return outcome
     with np.errstate(all="ignore"):
-        outcome.findings += _looked_at(recipe, outcome.fit, X, y, s)
+        _look_at(recipe, outcome, X, y, s)
         for twin in _twins(recipe):
             if not outcome.findings:
-                outcome.findings += _compared(dict(recipe, twin=twin), outcome, X, y, s)
+                _compare(dict(recipe, twin=twin), outcome, X, y, s)
     return outcome
 
 
@@ -119,6 +122,7 @@ def _fitted(recipe: dict[str, Any], X: Any, y: Any, s: Any) -> Outcome:
             outcome.fits += 1
             estimator(recipe).fit(X, y, sample_weight=s)
         outcome.cpu = time.process_time() - began
+    outcome.checks += 5  # an answer or a sentence, quiet, inputs, threads, time
     outcome.findings += sorted(set(checks.loud(caught)))
     if [_bytes(X), _bytes(y), _bytes(s)] != before:
         outcome.findings.append(("input changed", ""))
@@ -144,59 +148,83 @@ def _judged(error: Exception) -> tuple[str, list[checks.Finding]]:
     return type(error).__name__, [("error", detail)]
 
 
-def _looked_at(recipe: dict[str, Any], fit: Any, X: Any, y: Any, s: Any) -> list[checks.Finding]:
-    found = list(checks.finite(fit))
-    table = Table.of(recipe, X, y, s)
+def _look_at(recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any) -> None:
+    """At the fit by itself, and at its claim beside points that the solver has not seen."""
+    claim = _claimed(recipe, outcome, X, y, s)
+    if claim is None:
+        return
+    points = checks.points(recipe, outcome.fit, claim)
+    outcome.claim, outcome.null = claim, points[0]
+    outcome.checks += len(points)
+    outcome.findings += checks.claims(outcome.fit, claim, outcome.null[1])
+    outcome.findings += checks.bounds(outcome.fit, claim, points)
+
+
+def _claimed(recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any) -> Claim | None:
+    """The claim of a fit in which nothing is wrong so far, where there is one to judge."""
+    outcome.checks += 1
+    outcome.findings += checks.finite(outcome.fit)
     if "KernelSVC" in recipe["estimator"] or "KernelClassifier" in recipe["estimator"]:
-        return found
-    found += checks.support(fit, recipe, table)
-    claim = claim_of(recipe, fit, table)
+        return None
+    table = Table.of(recipe, X, y, s)
+    outcome.checks += 2
+    outcome.findings += checks.support(outcome.fit, recipe, table)
     scales = recipe["data"]["scale"], recipe["target"]["scale"]
-    if claim is None or found or any(not 1 / MODEST <= scale <= MODEST for scale in scales):
-        return found
-    null, points = checks.points(recipe, fit, claim)
-    return [*found, *checks.claims(fit, claim, null), *checks.bounds(fit, claim, points)]
+    if outcome.findings or any(not 1 / MODEST <= scale <= MODEST for scale in scales):
+        return None
+    return claim_of(recipe, outcome.fit, table)
 
 
-def _compared(
-    recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any
-) -> list[checks.Finding]:
+def _compare(recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any) -> None:
     """The same problem told in another way."""
     # it keeps the name of the storage, by which the data are drawn and with them the classes of y
     other = dict(recipe, twin=None)
     params = other["params"] = dict(recipe["params"])
     order = np.arange(X.shape[1])
+    factor = 1.0  # of the columns
     match recipe["twin"]:
         case "repetition":
             if recipe["sample_weight"] not in ("integers", "zeros"):
-                return []
+                return
             counts = s.astype(int)
             X, y, s = np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0), None
         case "permutation":
             if isinstance(params.get("init"), dict):
-                return []
+                return
             order = np.random.default_rng(1).permutation(order)
             X = X[:, order]
             if recipe["feature_weights"] is not None:
                 other["feature_weights"] = [recipe["feature_weights"][j] for j in order]
         case "scaling":
             if not params.get("standardize", True) or X.dtype.kind != "f" or X.dtype.itemsize < 8:
-                return []
-            X = X * 2.0**7
+                return
+            factor = 2.0**7
+            X = X * factor
         case "start":
             if "init" not in params:
-                return []
+                return
             params["init"] = "zero"
     again = recipe["twin"] == "again"
     twin = _fitted(other, tables.stored(X, recipe["data"]["storage"]) if again else X, y, s)
+    if twin.fit is None and not twin.findings:
+        twin.findings += [("", f"{recipe['twin']}: refused, {twin.refusal}")]
+    elif twin.fit is not None:
+        claim = _claimed(other, twin, X, y, s)
+        if claim is not None:
+            twin.findings += checks.claims(twin.fit, claim, np.inf)
     outcome.fits += twin.fits
+    outcome.checks += twin.checks + 1
+    outcome.findings += [(f"twin {what}".strip(), detail) for what, detail in twin.findings]
     if twin.findings:
-        return [(f"twin {what}", detail) for what, detail in twin.findings]
-    if twin.fit is None:
-        return [("twin", f"{recipe['twin']}: refused, {twin.refusal}")]
+        return
     if again:
-        return _same_bits(outcome.fit, twin.fit)
-    return _differences(recipe, outcome.fit, twin.fit, Table.of(recipe, X, y, s))
+        outcome.findings += _same_bits(outcome.fit, twin.fit)
+        return
+    outcome.findings += _differences(recipe, outcome.fit, twin.fit, Table.of(recipe, X, y, s))
+    if outcome.claim is not None:
+        coef = twin.fit.coef_[:, np.argsort(order)] * factor
+        point = f"twin {recipe['twin']}", outcome.claim.objective(coef, twin.fit.intercept_)
+        outcome.findings += checks.bounds(outcome.fit, outcome.claim, [outcome.null, point])
 
 
 def _same_bits(fit: Any, twin: Any) -> list[checks.Finding]:

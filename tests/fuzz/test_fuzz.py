@@ -48,13 +48,14 @@ def test_a_summary_counts_fits_and_lets_a_run_go_on(worker, monkeypatch, tmp_pat
     path = tmp_path / "summary.json"
     out = io.StringIO()
     for _ in range(2):
-        tally = driver.attack(0, 0, 1, 60.0, 3, out, summary=driver.Summary(path))
+        tally = driver.attack(0, 60.0, 3, out, summary=driver.Summary(path))
     kept = json.loads(path.read_text())["0"]
     assert driver.Tally.of(kept) == tally
     assert tally.next == 6
     assert tally.commits == {"abc": 6}
     assert tally.counts.total() == 6
     assert tally.fits > 6  # some have twins
+    assert tally.checks > tally.fits
     assert tally.cpu > 0
 
 
