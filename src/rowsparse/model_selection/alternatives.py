@@ -167,6 +167,7 @@ class _Moments:
         k = support.size
         ridge = float(vars(selector).get("ridge_", 0.0))
         cross = products[:, :k] / scale[support]
+        # the outputs were appended to the right of the columns
         with_y = products[:, k:]
         diagonal = variances / scale**2 + ridge
         return cls(support, cross.T, with_y, diagonal, ridge, 0.5 * float(weight @ (Y**2).sum(1)))
@@ -177,6 +178,7 @@ class _Moments:
         gram = self.cross[np.ix_(stay, self.support[stay])] + self.ridge * np.eye(stay.size)
         solved = _solved(gram, np.hstack([self.cross[stay], self.with_y[self.support[stay]]]))
         d = self.cross.shape[1]
+        # what the columns that stay leave of Y and of every column, by the normal equations
         left = self.with_y - self.cross[stay].T @ solved[:, d:]
         own = self.diagonal - np.sum(self.cross[stay] * solved[:, :d], axis=0)
         usable = own > DEPENDENT * self.diagonal
@@ -184,6 +186,7 @@ class _Moments:
         gains[usable] = 0.5 * np.sum(left[usable] ** 2, axis=1) / own[usable]
         changes = (gains[self.support[at]] - gains) / (self.null or 1.0)
         allowed = np.isfinite(changes) & (changes <= tol) & (gains > 0)
+        # a selected column is no alternative to another
         allowed[self.support] = False
         columns = np.flatnonzero(allowed)
         columns = columns[np.argsort(changes[columns], kind="stable")]
@@ -194,6 +197,7 @@ def _solved(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Least squares where selected columns depend on each other."""
     if not len(gram):
         return np.zeros_like(right)
+    # columns that depend on each other leave a system that no factorisation takes
     return linalg.lstsq(gram, right, cond=DEPENDENT)[0]
 
 

@@ -103,6 +103,7 @@ def compare(
     (20, 9)
     """
     named = _named(methods, "methods", check_selector)
+    # once, as the first method reads y: all answer for the same samples
     table = Table.of(_Owner(), next(iter(named.values())), X, y, imputer)
     ks = checked_ks(ks, table.shape[1])
     check_integer("repeats", repeats, 1)
@@ -110,6 +111,7 @@ def compare(
     readouts = _readouts(estimators, scoring, table, random_state)
     units = list(_units(named, table, cv, repeats, groups, random_state))
     facts = _facts(named, readouts, units, table, ks, scoring)
+    # kept path by path: a run that was killed loses the ones under way
     folder = None if store is None else CellStore(store, facts["fingerprint"], "comparison")
     cells = _all_cells(units, table, readouts, ks, folder, n_jobs, callback)
     names = () if table.names is None else tuple(map(str, table.names))
@@ -132,6 +134,7 @@ def _named(given: Any, what: str, check: Callable[[Any], object]) -> dict[str, A
         named = {}
         for one in given:
             name = type(one).__name__
+            # a list has no names: the second selector of a class would replace the first
             alike = sum(other == name or other.startswith(f"{name}-") for other in named)
             named[f"{name}-{alike + 1}" if alike else name] = one
     else:
@@ -157,6 +160,7 @@ def _readouts(estimators: Any, scoring: Any, table: Table, seed: int) -> list[Re
         estimators = [estimators]
     found = []
     for name, estimator in _named(estimators, "estimators", lambda one: None).items():
+        # an estimator that draws draws alike for all methods: differences are the columns'
         readout = readout_for(seeded(estimator, seed), scoring, table.target)
         readout.name = name
         found.append(readout)
@@ -171,6 +175,7 @@ def _units(
         for fold, (train, test) in enumerate(_folds(cv, table, groups, seed + repeat)):
             split = Split(np.asarray(train), np.asarray(test), {})
             for i, (name, selector) in enumerate(named.items()):
+                # of its own for every fit, and the same in whatever order the tasks run
                 state = np.random.SeedSequence([seed, repeat, fold, i]).generate_state(1)
                 own = seeded(table.resolved(selector), int(state[0]))
                 yield Unit(name, repeat, fold, own, split)
@@ -184,6 +189,7 @@ def _folds(cv: Any, table: Table, groups: Any, seed: int) -> list[Any]:
     elif not np.iterable(cv):
         cv = _seeded_splitter(cv, seed)
     splitter = check_cv(cv, table.y, classifier=classes)
+    # splitters ask X for its length alone, and X may be sparse
     return list(splitter.split(np.zeros((table.shape[0], 1)), table.y, groups))
 
 
@@ -208,6 +214,7 @@ def _all_cells(
     stored = {} if folder is None else folder.read()
     known = {key: [Cell.of_facts(facts) for facts in cells] for key, cells in stored.items()}
     missing = [unit for unit in units if unit.key not in known]
+    # a list, in which the function below counts on
     done = [len(units) - len(missing)]
 
     def step() -> bool:
@@ -220,6 +227,7 @@ def _all_cells(
     tasks = [(unit, table, readouts, ks, folder) for unit in missing]
     found, interrupted = finished(cells_of, tasks, n_jobs, step)
     if interrupted and len(found) < len(missing):
+        # nothing to show: as if nobody had caught Ctrl-C
         if not found and not known:
             raise KeyboardInterrupt
         warnings.warn(
@@ -238,6 +246,7 @@ def cells_of(
     """Follow one method on one training set and score every k with every estimator."""
     cells = list(_cells(unit, table, readouts, ks))
     if folder is not None:
+        # by the process that made them, which waits for no other
         folder.write(unit.key, [cell.facts() for cell in cells])
     return cells
 
@@ -251,6 +260,7 @@ def _cells(unit: Unit, table: Table, readouts: list[Readout], ks: list[int]) -> 
     except Exception as error:  # a method is other people's code, and one must not end the rest
         failure = f"{type(error).__name__}: {error}"
     for readout in readouts:
+        # a failure is no bad score: it has none
         scores = [float("nan")] * len(ks)
         reason = failure
         if not failure:
@@ -279,10 +289,12 @@ def _facts(
     mark = Fingerprint()
     mark.add_table(table.X, table.y)
     for unit in units:
+        # all that decides a number: cells of other settings or samples must not be mixed in
         mark.add_words([unit.key, unit.selector])
         mark.add_rows(unit.split.train)
     models = [(readout.name, vars(readout)) for readout in readouts]
     mark.add_words([sorted(named), models, ks, str(scoring), table.imputer])
+    # of all folds: they differ by a sample or so
     share = float(np.mean([u.split.test.size / u.split.train.size for u in units]))
     usual = "r2" if table.target.kind == "numbers" else "accuracy"
     return {

@@ -58,12 +58,14 @@ class Cell(ByValue):
 
     def facts(self) -> dict[str, Any]:
         """In the words of JSON."""
+        # JSON has no arrays
         return {**asdict(self), "columns": self.columns.tolist()}
 
     @classmethod
     def of_facts(cls, facts: dict[str, Any]) -> Cell:
         """From what ``facts`` gave."""
         columns = np.array(facts["columns"], dtype=int)
+        # JSON has no NaN: it was saved as null
         score = number(facts["score"])
         seconds = number(facts["seconds"])
         return cls(**{**facts, "columns": columns, "score": score, "seconds": seconds})
@@ -110,6 +112,7 @@ class Difference:
             return f"{self.first} and {self.second} cannot be compared {where}: too few folds"
         if not self.separable:
             return f"{self.first} and {self.second} are not separable {where}: {self.interval}"
+        # an interval that leaves out zero lies on one side of it
         better, worse = (self.first, self.second)
         if self.interval.high < 0:
             better, worse = worse, better
@@ -162,6 +165,7 @@ class Comparison(ByValue, ShownInNotebooks):
         found: dict[str, str] = {}
         for cell in self.cells:
             if cell.failure:
+                # one message is enough: a method mostly fails in one way
                 found.setdefault(cell.method, cell.failure)
         return found
 
@@ -175,6 +179,7 @@ class Comparison(ByValue, ShownInNotebooks):
             cell for cell in self.cells
             if (cell.method, cell.k, cell.estimator) == (method, k, estimator)
         ]  # fmt: skip
+        # pairs of methods are compared fold by fold, and a store lists cells as they came
         return sorted(found, key=lambda cell: (cell.repeat, cell.fold))
 
     def interval(self, method: str, k: int, estimator: str, level: float = 0.95) -> Interval:
@@ -187,6 +192,7 @@ class Comparison(ByValue, ShownInNotebooks):
         They share samples, so this is more than new data would show; it is the same for all.
         """
         found = self._of(method, k, self.estimators[0])
+        # a fold that failed says nothing about stability
         selections = [cell.columns for cell in found if cell.columns.size]
         return nogueira(selections, self.n_features)
 
@@ -206,6 +212,7 @@ class Comparison(ByValue, ShownInNotebooks):
     ) -> Difference:
         mine = {(c.repeat, c.fold): c.score for c in self._of(first, k, estimator)}
         other = {(c.repeat, c.fold): c.score for c in self._of(second, k, estimator)}
+        # a fold that one of them failed on would compare different samples
         both = sorted(mine.keys() & other.keys())
         gains = np.array([mine[at] - other[at] for at in both])
         interval, p_value = corrected_interval(gains, self.test_share, level)
@@ -218,6 +225,7 @@ class Comparison(ByValue, ShownInNotebooks):
 
     def to_frame(self) -> Any:
         """One line per cell as a pandas data frame."""
+        # here, since the package runs without pandas
         import pandas
 
         return pandas.DataFrame([{**vars(cell), "columns": tuple(cell.columns.tolist())}
@@ -240,6 +248,7 @@ class Comparison(ByValue, ShownInNotebooks):
     def _line(self, method: str, k: int, estimator: str, level: float) -> dict[str, Any]:
         interval = self.interval(method, k, estimator, level)
         found = self._of(method, k, estimator)
+        # the path of a method that failed has no time
         seconds = [cell.seconds for cell in found if np.isfinite(cell.seconds)]
         return {
             "method": method,
@@ -256,6 +265,7 @@ class Comparison(ByValue, ShownInNotebooks):
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write to a folder: JSON and npz, no pickle."""
         facts = {name: value for name, value in vars(self).items() if name != "cells"}
+        # lists of numbers go to the archive of arrays, which is read faster
         facts["cells"] = [{**cell.facts(), "columns": None} for cell in self.cells]
         save_result(folder, "comparison", facts, pack([cell.columns for cell in self.cells]))
 
@@ -269,5 +279,6 @@ class Comparison(ByValue, ShownInNotebooks):
             for cell, own in zip(facts.pop("cells"), columns, strict=True)
         ]
         for name in ("methods", "ks", "estimators", "names"):
+            # JSON gives lists, which are not equal to tuples
             facts[name] = tuple(facts[name])
         return cls(cells=tuple(cells), **facts)

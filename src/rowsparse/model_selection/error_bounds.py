@@ -29,6 +29,7 @@ ROUNDING = 1e-9  # shares are multiples of 1/(2B): a threshold this much above o
 
 def pfer_bound(threshold: float, q: int, d: int, n_pairs: int, bound: str) -> float:
     """The bound at a threshold above 1/2 for q of d columns."""
+    # the others assume more, and are not always below it
     worst = worst_case(threshold, q, d)
     if bound == "worst-case":
         return worst
@@ -81,6 +82,7 @@ def _tail_up_to(m: int, mean: float, first: int, r: float) -> float:
     i = np.arange(m + 1)
 
     def shape(log_a: float) -> np.ndarray:
+        # in logarithms: powers of a near zero leave the range of floats
         log_f = np.log(np.exp(log_a) + i) / r
         f = np.exp(log_f - log_f.max())
         return f / f.sum()
@@ -130,6 +132,7 @@ def _largest_q(threshold: float, pfer: float, d: int, n_pairs: int, bound: str) 
     low = 0  # the bound grows with q
     high = d
     while low < high:
+        # rounded up: low is always one that keeps the bound
         middle = (low + high + 1) // 2
         if pfer_bound(threshold, middle, d, n_pairs, bound) <= pfer:
             low = middle

@@ -86,8 +86,10 @@ def follow(
         warnings.simplefilter("ignore", WrongToolWarning)
         steps = _steps(selector, X, y, fit_params, alphas, ks)
     failed = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
+    # a set: many fits say the same sentence
     others = {str(w.message) for w in caught if w not in failed}
     unfinished = sum(s.solution is not None and not s.solution.converged for s in steps)
+    # a fit says that it stopped by a warning, a step of a path by its status: the same fits
     seconds = time.perf_counter() - began
     return Walk(steps, seconds, max(len(failed), unfinished), tuple(sorted(others)))
 
@@ -145,6 +147,7 @@ def _of_solution(selector: Any, X: Any, solution: Solution) -> Step:
 
 def _always(weights: Any, X: Any) -> np.ndarray:
     if isinstance(weights, dict):
+        # names are looked up in a frame alone: the selector has checked that
         return np.array([weights.get(name, 1.0) == 0 for name in X.columns])
     return np.asarray(weights, dtype=float) == 0
 
@@ -155,6 +158,7 @@ def _of_fit(selector: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Step:
     if solution is not None:
         refuse_interrupted([solution])
     if not isinstance(fitted, RowSelector | TopKSelector):
+        # the W of another problem predicts no Y, and would be scored as if it did
         solution = None
     return Step(np.flatnonzero(fitted.get_support()), solution, n_selected(fitted))
 

@@ -49,6 +49,7 @@ def combinations(
     found = []
     for one in _grids(selector, grid):
         names = ("alpha", k_parameter(selector))
+        # out of the grid: one path serves all values of it, from one start
         axis: dict[str | None, Any] = {name: one.pop(name) for name in names if name in one}
         if ks is not None and axis:
             raise ValueError(
@@ -81,6 +82,7 @@ def _grids(selector: Any, grid: Any) -> list[dict[str, Any]]:
                     f"Expected grid of parameters of {type(selector).__name__}, got {name!r}."
                     f"{did_you_mean(name, known)}"
                 )
+            # a word is iterable, too: its letters would be tried
             if isinstance(values, str) or not (np.iterable(values) or name == "alpha"):
                 raise ValueError(f"Expected a list of values for {name!r} in grid, got {values!r}.")
     return [dict(one) for one in listed]
@@ -92,6 +94,7 @@ def _default_axis(selector: Any, has_grid: bool, d: int) -> dict[str | None, Any
     if free_alpha and selects_k(selector) is None:
         return {"alpha": N_ALPHAS}
     name = k_parameter(selector)
+    # who names other parameters wants these alone to vary
     if has_grid or name is None:
         return {}
     return {name: ladder(d)}
@@ -100,6 +103,7 @@ def _default_axis(selector: Any, has_grid: bool, d: int) -> dict[str | None, Any
 def ladder(d: int) -> list[int]:
     """1, 2, 3, 5, 7, 10, 20, … up to the number of columns, at most 100."""
     steps = {k * 10**e for e in range(3) for k in LADDER}
+    # who wants more columns than a hundred says so by ks
     return sorted(k for k in steps if k <= min(d, 100))
 
 
@@ -119,6 +123,7 @@ def _combination(
                 "Expected an L2pSelector or an LpInfSelector for a path in alpha, got "
                 f"{type(selector).__name__} and {alone!r:.60}."
             )
+        # along the path alpha alone says how many features there are
         configured.set_params(n_features_to_select=None, alpha=None)
         return Combination(configured, params, _alphas(axis["alpha"], configured, X, y, fit_params))
     if not axis:
@@ -138,6 +143,7 @@ def _alphas(
     wanted: Any, configured: RowSelector, X: Any, y: Any, fit_params: dict[str, Any]
 ) -> np.ndarray:
     if not is_integer(wanted):
+        # falling: every step starts from the sparser one before
         alphas = np.sort(np.asarray(list(wanted), dtype=float))[::-1]
         if not alphas.size or not np.isfinite(alphas).all() or alphas[-1] < 0:
             raise ValueError(f"Expected alphas that are finite and >= 0, got {wanted!r}.")
@@ -145,5 +151,6 @@ def _alphas(
     if wanted < 1:
         raise ValueError(f"Expected at least one alpha, got alpha={wanted!r} in grid.")
     problem = configured.problem_and_solver(X, y, fit_params.get("sample_weight"))[0]
+    # of all samples: folds that differ in alpha could not be compared
     top = problem.alpha_max()
     return np.geomspace(top, top * SMALLEST_ALPHA, int(wanted))

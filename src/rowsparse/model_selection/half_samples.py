@@ -59,6 +59,7 @@ class PairTask:
         weight = None if self.weight is None else self.weight[rows]
         given = fit_params_of(self.selector, weight)
         k = int(selects_k(self.selector) or 1)
+        # gaps are filled within the half: the two know nothing of each other
         X = self.parts[which] if self.parts else self.table.filled(rows).rows(rows)
         walk = follow(seeded(self.selector, seed), X, self.table.y[rows], given, ks=[k])
         return Half(walk.steps[0].columns, bool(walk.not_converged))
@@ -74,6 +75,7 @@ def folder_of(store: Any, tasks: list[PairTask]) -> CellStore:
         mark.add_rows(first.weight)
     for task in tasks:
         mark.add_words([task.seed])
+        # the halves themselves: another version of NumPy may draw others from the same seed
         for rows in task.halves:
             mark.add_rows(rows)
     return CellStore(store, mark.text(), "stability selection")
@@ -89,6 +91,7 @@ def in_blocks(tasks: list[PairTask], n_jobs: int | None) -> list[PairTask]:
             parts.append(Part.of(task.selector, task.table, rows, weight))
     learn_together(first.selector, first.table, parts, first.weight)
     refuse_nested_clusters(first.table, parts, n_jobs)
+    # first and second half, pair after pair
     halves = [part.design for part in parts]
     return [
         replace(task, parts=tuple(halves[2 * number : 2 * number + 2]))
@@ -110,6 +113,7 @@ def all_halves(
     known = {key: [Half.of_facts(facts) for facts in halves] for key, halves in stored.items()}
     missing = [task for task in tasks if task.key not in known]
     for _ in range(len(tasks) - len(missing)):
+        # of the folder: who watches sees them as done
         step()
     found, interrupted = finished(_on_a_pair, [(task, folder) for task in missing], n_jobs, step)
     # the results come in the order of the tasks, and an interruption leaves the last ones out

@@ -57,6 +57,7 @@ class Table:
     ) -> Table:
         """Check X and y for the ``owner``, whose ``n_features_in_`` is set; X in ``blocks`` is
         for owners that know what to do with it."""
+        # before the data is read, which may take long
         check_imputer(imputer)
         if in_blocks(X) and blocks:
             check_takes_blocks(selector)
@@ -76,6 +77,7 @@ class Table:
         names = vars(owner).get("feature_names_in_")
         task = task_of(selector)
         target = as_target(y, task)
+        # other people's selectors may ask for columns by their names
         as_array_of_numbers = isinstance(selector, FeatureSelector) or imputer is not None
         kept = checked if as_array_of_numbers or names is None else X
         return cls(kept, _decided(as_array(y), task), target, names, imputer)
@@ -102,6 +104,7 @@ class Table:
             return self
         imputer = self.fitted_imputer(rows)
         X = imputer.transform(self.X)
+        # with a column more or less, all numbers of columns after it would be wrong
         if X.shape != self.X.shape:
             raise ValueError(
                 f"Expected an imputer that keeps the {self.X.shape[1]} columns of X, got one that "
@@ -134,6 +137,7 @@ def task_of(selector: Any) -> str:
 
 def check_selector(selector: Any) -> None:
     """An object that selects columns and can be copied."""
+    # a class has these methods, too: its parentheses were forgotten
     if isinstance(selector, type) or not all(
         name in dir(selector) for name in ("fit", "get_support", "get_params")
     ):
@@ -166,6 +170,7 @@ def fit_params_of(selector: Any, weight: np.ndarray | None) -> dict[str, Any]:
     """Sample weights for a selector's fit."""
     if weight is None:
         return {}
+    # left out in silence they would count as ones
     if not has_fit_parameter(selector, "sample_weight"):
         raise ValueError(
             "Expected a selector whose fit takes sample_weight when sample_weight is given, got "
@@ -208,8 +213,10 @@ def seeded(estimator: Any, seed: int) -> Any:
     """A copy whose open random states, those of its parts included, follow from one seed."""
     copy = clone(estimator)
     rng = np.random.default_rng(seed)
+    # sorted: seeds must not depend on the order in which parameters are listed
     for name, value in sorted(copy.get_params(deep=True).items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
+            # 2**31: NumPy's older generators take no more
             copy.set_params(**{name: int(rng.integers(2**31))})
     return copy
 

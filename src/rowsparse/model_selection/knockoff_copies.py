@@ -30,6 +30,7 @@ class KnockoffSampler:
         solved = linalg.solve(correlation, np.diag(self.s), assume_a="pos")
         self.regression = np.eye(self.s.size) - solved
         covariance = 2 * np.diag(self.s) - self.s[:, None] * solved
+        # a solve leaves it lopsided by rounding, and Cholesky reads one triangle
         covariance = (covariance + covariance.T) / 2
         covariance[np.diag_indices_from(covariance)] += ROUNDING
         self.root = linalg.cholesky(covariance, lower=True)
@@ -51,6 +52,7 @@ def most_different(correlation: np.ndarray) -> np.ndarray:
             "Expected a covariance that is positive definite, got one whose smallest eigenvalue "
             f"of correlations is {smallest:.2g}; leave out columns that depend on others."
         )
+    # inside of 0 < S < 2 C, where both logarithms are finite
     s = np.full(len(correlation), smallest)
     A = linalg.inv(2 * correlation - np.diag(s))
     for _ in range(MOST_SWEEPS):
@@ -58,6 +60,7 @@ def most_different(correlation: np.ndarray) -> np.ndarray:
         for j in range(s.size):
             step = (1 - A[j, j] * s[j]) / (2 * A[j, j])
             s[j] += step
+            # Sherman & Morrison: inverting anew would cost d times as much
             A += np.outer(A[j] * (step / (1 - step * A[j, j])), A[j])
             largest = max(largest, abs(step) / s[j])
         if largest < SMALL_CHANGE:

@@ -11,6 +11,7 @@ def knockoff_threshold(statistics: np.ndarray, fdr: float) -> float:
     T = min { t > 0 :  (1 + #{W_j <= -t}) / max(1, #{W_j >= t})  <=  fdr }
     """
     sizes = np.unique(np.abs(statistics[statistics != 0]))
+    # ascending: the first that keeps the ratio is the smallest
     for t in sizes:
         false = 1 + np.count_nonzero(statistics <= -t)
         chosen = int(np.count_nonzero(statistics >= t))
@@ -30,6 +31,7 @@ def largest_e_values(values: np.ndarray, fdr: float) -> tuple[np.ndarray, float]
     e_(k) >= d / (fdr k). Gives the mask and the smallest e-value that is in."""
     ordered = np.sort(values)[::-1]
     counts = np.arange(1, values.size + 1)
+    # of one draw the two sides are equal at the limit: rounding must not decide
     enough = np.flatnonzero(ordered * fdr * counts >= values.size * (1 - 1e-12))
     if not enough.size:
         return np.zeros(values.size, dtype=bool), float("inf")

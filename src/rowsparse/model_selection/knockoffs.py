@@ -150,6 +150,7 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         self._refuse_feature_weights()
         table = Table.of(self, self.selector, X, y, accept_sparse=False)
         values = np.asarray(table.X, dtype=float)
+        # a constant column has no copy that could differ from it
         varying = np.flatnonzero(values.std(axis=0) > 0)
         covariance = self._covariance(values.shape, varying)
         Z, correlation = standardised(values[:, varying], covariance)
@@ -179,6 +180,7 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         n, d = shape
         if self.covariance is not None:
             return checked_covariance(self.covariance, d)[np.ix_(varying, varying)]
+        # columns and copies are fitted together: 2 d of them
         if 2 * varying.size > n:
             raise ValueError(
                 f"Expected at most n/2 = {n / 2:g} columns, whose covariance {n} samples can "
@@ -204,6 +206,7 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         self.e_values_ = values
         self.threshold_ = threshold
         self.scores_ = self.statistics_
+        # e-values of one draw are all equal: the statistics order them
         order = np.lexsort((-self.statistics_, -values, ~self.support_))
         self._set_ranking(order)
         self._set_classes(table.target.classes)
@@ -218,6 +221,7 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
                 stacklevel=4,
             )
         if not self.support_.any():
+            # the threshold counts one false column before any: (1 + 0) / k <= fdr
             least = int(np.ceil(1 / self.fdr))
             warnings.warn(
                 f"No column is selected: at fdr={self.fdr:g} at least {least} columns must beat "

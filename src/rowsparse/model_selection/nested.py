@@ -21,6 +21,7 @@ def nested_score(
     search: Any, X: Any, y: Any, cv: Any, sample_weight: Any, groups: Any
 ) -> NestedScore:
     """Search, select and refit on every outer training part, score on the test part."""
+    # scoring a search does not fit it: what a check leaves behind is the copy's
     owner = clone(search)
     if isinstance(search.scoring, str) and search.scoring == "loss":
         raise ValueError(
@@ -32,6 +33,7 @@ def nested_score(
     splits = splits_of(search.cv if cv is None else cv, table, metadata)
     inner = _inner(search)
     tasks = [(table, inner, metadata, split) for split in splits]
+    # a callback of a search counts its own paths, not outer folds
     found, interrupted = finished(_outer_fold, tasks, search.n_jobs, lambda: False)
     if not found:
         raise KeyboardInterrupt
@@ -80,6 +82,7 @@ def _outer_fold(table: Table, search: Any, metadata: Metadata, split: Split) -> 
     fitted = inner.fit(table.rows(split.train), table.y[split.train], **weights, groups=groups)
     support = np.flatnonzero(fitted.support_)
     readout = readout_for(search.estimator, search.scoring, table.target)
+    # after the search, which fills the gaps of its own inner folds
     table = table.filled(split.train)
     score = readout.scores(table.X, table.y, table.target, split, [Step(support)])[0]
     return _Fold(score, support, fitted.best_params_, n_selected(fitted.best_selector_))

@@ -42,6 +42,7 @@ class Part:
         """Without reading X. ``weight`` are those of these samples, none of them zero, or None."""
         used = np.zeros(table.shape[0], dtype=bool)
         used[rows] = True
+        # a mask cannot hold a sample twice, and would drop it in silence
         if np.count_nonzero(used) < len(rows):
             raise ValueError(
                 "Expected every sample at most once in a part of X in blocks, got some more often; "
@@ -60,6 +61,7 @@ class Part:
     def learn(self, known: Summary, weights: np.ndarray, Y: np.ndarray) -> None:
         """Take over sums made under these weights and targets of all samples, if they are this
         part's as well: class weights and classes that are missing in it make them others."""
+        # weights of mean one: of a part and of all they differ by a factor
         unit = float(self.weights[0] / weights[self.rows[0]])
         same = np.allclose(self.weights, unit * weights[self.rows], rtol=SAME_WEIGHTS, atol=0.0)
         if same and np.array_equal(self.Y, Y[self.rows]):
@@ -83,6 +85,7 @@ def learn_together(selector: Any, table: Table, parts: Sequence[Part], weight: A
     rows = np.flatnonzero(used)
     everyone = Part.of(selector, table, rows, None if weight is None else weight[rows])
     members, sets = _disjoint_sets(used, parts)
+    # sums of every set are there at once, and those of every part beside them
     if 8 * columns**2 * (members.shape[1] + len(parts)) > MOST_BYTES:
         return
     weights = np.zeros(used.size)
@@ -90,6 +93,7 @@ def learn_together(selector: Any, table: Table, parts: Sequence[Part], weight: A
     Y = np.zeros((used.size, everyone.Y.shape[1]))
     Y[rows] = everyone.Y
     found = table.X.summaries(members, weights, Y)
+    # sets that overlap would count samples twice in the sum over all
     if used.all() and sets is not None:
         table.X.learn(reduce(Summary.merged, found), weights, Y)
     for number, part in enumerate(parts):

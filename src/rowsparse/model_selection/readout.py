@@ -70,6 +70,7 @@ class RidgeReadout:
         known: dict[bytes, float] = {}
         found = []
         for step in steps:
+            # neighbours on a path often select the same columns
             key = step.columns.tobytes()
             if key not in known:
                 known[key] = self._score(fold.predict(step.columns), y, target, split)
@@ -102,7 +103,9 @@ class _RidgeFold:
         weight = np.ones(len(A)) if weight is None else weight
         means = np.average(A, axis=0, weights=weight)
         spread = np.sqrt(np.average((A - means) ** 2, axis=0, weights=weight))
+        # as StandardScaler: what is left of a constant column is rounding
         spread[spread <= 10 * np.finfo(float).eps * np.abs(means)] = 1.0
+        # weighted least squares is the plain one on rows times the roots of their weights
         self.root = np.sqrt(weight)[:, None]
         self.A = (A - means) / spread * self.root
         self.B = (B - means) / spread
@@ -124,6 +127,7 @@ class _RidgeFold:
             W = ridge_solve(system, self.correlations[at])
         else:
             A = self.A[:, at]
+            # the same W through the samples, which are fewer than so many columns mostly are
             W = A.T @ ridge_solve(A @ A.T, self.R)
         return self.B[:, at] @ W + self.offset
 
@@ -275,6 +279,7 @@ def weights_for(model: Any, weight: np.ndarray | None) -> dict[str, np.ndarray]:
     if weight is None:
         return {}
     if isinstance(model, Pipeline):
+        # a step that takes no weights would refuse them for the whole pipeline
         steps = [name for name, step in model.steps if has_fit_parameter(step, "sample_weight")]
         return {f"{name}__sample_weight": weight for name in steps}
     return {"sample_weight": weight} if has_fit_parameter(model, "sample_weight") else {}

@@ -36,6 +36,7 @@ def standard_errors(scores: np.ndarray) -> np.ndarray:
 def best_of(means: np.ndarray, sizes: np.ndarray, allowed: np.ndarray | None = None) -> int:
     """The highest mean score; of equal ones the fewest features; of these the first."""
     usable = np.isfinite(means) if allowed is None else allowed
+    # lexsort sorts by its last key first
     order = np.lexsort((np.arange(means.size), sizes, -means))
     return int(order[usable[order]][0])
 
@@ -62,5 +63,6 @@ def chosen(rule: Rule, results: dict[str, Any], scores: np.ndarray) -> int:
         return int(index)
     if rule == "best":
         return best
+    # of one fold there is no standard error: nothing is then as good as the best
     margin = standard_errors(scores)[best] if rule == "1se" else float(rule)
     return smallest_within(means, sizes, means[best] - (margin if np.isfinite(margin) else 0.0))

@@ -25,6 +25,7 @@ def save_result(
     for name, array in sorted(arrays.items()):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(array).tobytes())
+    # named by what is in it: who reads between the two writes below finds the pair that belongs
     archive = home / f"arrays-{digest.hexdigest()[:16]}.npz"
     part = _part(archive)
     members: dict[str, Any] = dict(arrays)
@@ -51,6 +52,7 @@ def load_result(folder: str | os.PathLike[str], kind: str) -> tuple[Any, dict[st
             f"Expected a result of version {VERSION}, got {whole.get('version')!r} in "
             f"{str(folder)!r}; load it with the version of rowsparse that saved it."
         )
+    # its name alone: a folder that was tampered with must not lead elsewhere
     archive = Path(folder) / Path(str(whole["arrays"])).name
     try:
         with np.load(archive, allow_pickle=False) as arrays:
@@ -110,6 +112,7 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int | bool):
         return value
+    # a function, or an estimator among the parameters: a name is enough to read
     return repr(value)
 
 
@@ -131,4 +134,5 @@ def unpack(arrays: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def _part(file: Path) -> Path:
+    # of this process alone: two that save at once do not write into one file
     return file.with_name(f".{file.name}.{os.getpid()}.part")

@@ -33,6 +33,7 @@ def splits_of(cv: Any, table: Table, metadata: Metadata) -> list[Split]:
 
 
 def _split(metadata: Metadata, train: np.ndarray, test: np.ndarray) -> Split:
+    # a sample of weight zero is not there: it must not make a fold look large enough
     for weight in (metadata.selector, metadata.model):
         if weight is not None:
             train = train[weight[train] > 0]
@@ -61,9 +62,11 @@ def evaluate(table: Table, readout: Readout, combination: Combination, split: Sp
             ks=combination.ks,
         )
         began = time.perf_counter()
+        # the loss is the candidate's own: a grid may hold several r
         if isinstance(readout, LossReadout):
             readout = LossReadout(combination.selector)
         scores = readout.scores(table.X, table.y, table.target, split, walk.steps)
+    # what data and settings cause; an error of ours is not made a missing score
     except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as error:
         nothing = [float("nan")] * n_steps
         return FoldPath(nothing, [0] * n_steps, 0.0, 0.0, 0, f"{type(error).__name__}: {error}")
@@ -126,6 +129,7 @@ def evaluate_all(
         rows = slice(starts[which], starts[which + 1])
         scores[rows, fold] = path.scores
         sizes[rows, fold] = path.sizes
+        # one path serves all its candidates: each is charged its share
         fits[rows, fold] = path.fit_seconds / counts[which]
         times[rows, fold] = path.score_seconds / counts[which]
     return Evaluation(
@@ -176,6 +180,7 @@ def results_table(evaluation: Evaluation) -> dict[str, Any]:
         table[f"mean_{key}_time"] = _mean(seconds)
         table[f"std_{key}_time"] = _mean((seconds - _mean(seconds)[:, None]) ** 2) ** 0.5
     for name in names:
+        # masked where a candidate of another grid has no such parameter
         column = np.ma.MaskedArray(np.empty(len(evaluation.params), dtype=object), mask=True)
         for i, params in enumerate(evaluation.params):
             if name in params:
@@ -187,6 +192,7 @@ def results_table(evaluation: Evaluation) -> dict[str, Any]:
     means = _fair_means(evaluation.scores)
     table["mean_test_score"] = means
     table["std_test_score"] = _mean((evaluation.scores - means[:, None]) ** 2) ** 0.5
+    # a candidate without a mean is behind all others
     known = np.where(np.isfinite(means), means, -np.inf)
     table["rank_test_score"] = 1 + np.array([np.sum(known > mean) for mean in known])
     for fold in range(evaluation.sizes.shape[1]):

@@ -148,6 +148,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
                 f"{str(self.store)!r}; leave it out."
             )
         metadata = Metadata.of(self, table.shape[0], weight, groups)
+        # a category is one feature, and so the bound counts it
         self._features = features_of(self.selector, table.shape[1], table.names)
         threshold, q, pfer = self._numbers(self._features.count)
         found, interrupted = self._selections(X, y, table, metadata, q)
@@ -166,6 +167,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
                 "leave one out."
             )
         if q is None and (threshold is None or pfer is None):
+            # the number that the selector was given is what one fit of it selects
             wanted = selects_k(self.selector)
             if wanted is not None and (is_integer(wanted) or 0 < wanted < 1):
                 q = int(wanted) if is_integer(wanted) else max(int(d * wanted), 1)
@@ -182,6 +184,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
     ) -> tuple[list[Half], bool]:
         used = np.arange(table.shape[0])
         if metadata.selector is not None:
+            # a sample that is not there must not be dealt to a half
             used = used[metadata.selector > 0]
         groups = None if metadata.groups is None else np.asarray(metadata.groups)[used]
         rng = check_random_state(self.random_state)
@@ -255,6 +258,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         """A copy with another threshold, or with the smallest that keeps a pfer; nothing is
         fitted again, so q stays."""
         check_is_fitted(self, "stability_")
+        # shallow: the selections are the same, and nobody changes them
         other = copy.copy(self)
         other._read(self.stability_.at(threshold=threshold, pfer=pfer))
         return other
@@ -281,6 +285,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         if self.imputer is not None:
             X = clone(self.imputer).fit_transform(X)
         features = self._features
+        # selections count features, and correlations are between columns
         by_column = replace(
             self.stability_,
             selections=tuple(

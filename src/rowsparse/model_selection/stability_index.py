@@ -11,6 +11,7 @@ from .intervals import Interval
 def chosen_matrix(selections: list[np.ndarray]) -> np.ndarray:
     """One row per selection, true where a column was chosen; columns never chosen are left out."""
     none = np.zeros(0, dtype=int)  # there may be no selection at all
+    # of 20,000 columns a few are ever chosen, and only they make products
     used = np.unique(np.concatenate([*selections, none])).astype(int)
     Z = np.zeros((len(selections), used.size), dtype=bool)
     for row, columns in zip(Z, selections, strict=True):
@@ -28,17 +29,19 @@ def nogueira(selections: list[np.ndarray], n_features: int, level: float = 0.95)
     """
     Z = chosen_matrix(selections).astype(float)
     M = len(Z)
-    k = Z.sum(axis=1)
-    share = k.mean() / n_features if M else 0.0
+    shares = Z.sum(axis=1) / n_features  # of the columns, that each selection chose
+    share = shares.mean() if M else 0.0
     chance = share * (1 - share)
+    # with nothing chosen, or everything, selections cannot differ: the index is 0 / 0
     if M < 2 or chance == 0:
         return _unknown(level)
     p = Z.mean(axis=0)
+    # unbiased: of M draws the plain variance is too small by M / (M - 1)
     variances = M / (M - 1) * p * (1 - p)
     value = 1 - float(np.sum(variances)) / n_features / chance
     # their theorem: the index is asymptotically normal, by the influence of every selection on it
-    agreement = Z @ p / n_features - k / n_features * share
-    size = 2 * k / n_features * share - k / n_features - share + 1
+    agreement = Z @ p / n_features - shares * share
+    size = 2 * shares * share - shares - share + 1
     influence = (agreement + value / 2 * size) / chance
     apart = influence - influence.mean()
     variance = 4 / M**2 * float(np.sum(apart**2))
@@ -53,7 +56,9 @@ def kuncheva(selections: list[np.ndarray], n_features: int, level: float = 0.95)
         return _unknown(level)
     Z = chosen_matrix(selections).astype(float)
     common = Z @ Z.T
-    alike = (common * n_features - k**2) / (k * (n_features - k))
+    # two selections drawn at random have k**2 / d columns in common
+    beyond_chance = common * n_features - k**2
+    alike = beyond_chance / (k * (n_features - k))
     return _of_pairs(alike, level)
 
 
@@ -65,6 +70,7 @@ def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) 
     Z = chosen_matrix(selections).astype(float)
     common = Z @ Z.T
     k = Z.sum(axis=1)
+    # |A ∪ B| = |A| + |B| - |A ∩ B|
     either = k[:, None] + k[None, :] - common
     alike = np.divide(common, either, out=np.ones_like(common), where=either > 0)
     return _of_pairs(alike, level)
@@ -76,8 +82,10 @@ def _of_pairs(alike: np.ndarray, level: float) -> Interval:
     with_others = alike.sum(axis=1) - np.diag(alike)
     total = with_others.sum()
     value = float(total) / (M * (M - 1))
+    # leaving out one of two leaves no pair
     if M < 3:
         return Interval(value, float("nan"), float("nan"), level)
+    # the jackknife: pairs that share a selection are not independent of each other
     without_one = (total - 2 * with_others) / ((M - 1) * (M - 2))
     apart = without_one - without_one.mean()
     error = np.sqrt((M - 1) / M * np.sum(apart**2))
@@ -86,6 +94,7 @@ def _of_pairs(alike: np.ndarray, level: float) -> Interval:
 
 def _interval(value: float, error: float, level: float) -> Interval:
     reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    # no index is above one; a lower bound may well be below that of chance
     return Interval(value, value - reach, min(value + reach, 1.0), level)
 
 

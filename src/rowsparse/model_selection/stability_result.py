@@ -63,6 +63,7 @@ class Stability(ByValue, ShownInNotebooks):
     @property
     def support(self) -> np.ndarray:
         """The stable columns."""
+        # shares are multiples of 1/(2B): rounding must not lose one that is at the threshold
         return np.flatnonzero(self.probabilities >= self.threshold - 1e-9)
 
     @property
@@ -87,6 +88,7 @@ class Stability(ByValue, ShownInNotebooks):
                 "Expected one of threshold and pfer, which gives the other (q is that of the "
                 f"fits), got threshold={threshold!r} and pfer={pfer!r}."
             )
+        # the bound is of pairs: it rises when some of them were not finished
         facts = (self.n_features, self.n_pairs, self.bound)
         if threshold is None:
             assert pfer is not None
@@ -118,6 +120,7 @@ class Stability(ByValue, ShownInNotebooks):
         top = int(np.argmax(probabilities))
         name = self.names[top] if self.names else f"x{top}"
         would = ""
+        # at or below one half no bound holds, so there is nothing to offer
         if best > 0.5:
             promised = self.at(threshold=best).pfer
             would = f", which threshold={best:.2f} would select with pfer={promised:.3g}"
@@ -138,6 +141,7 @@ class Stability(ByValue, ShownInNotebooks):
     def load(cls, folder: str | os.PathLike[str]) -> Stability:
         """Read what ``save`` wrote."""
         facts, arrays = load_result(folder, "stability")
+        # JSON gives lists, which are not equal to tuples
         facts["names"] = tuple(facts["names"])
         return cls(tuple(unpack(arrays)), **facts)
 

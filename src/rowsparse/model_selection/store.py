@@ -31,6 +31,7 @@ class CellStore:
             if not _alive(part):  # left by a process that was killed
                 part.unlink(missing_ok=True)
         manifest = self.home / MANIFEST
+        # data, settings and seed in one mark: parts of two computations would mix unseen
         mine = {"version": VERSION, "fingerprint": fingerprint}
         if manifest.exists() and read_json(manifest) != mine:
             raise ValueError(
@@ -68,9 +69,11 @@ class Fingerprint:
 
     def add_table(self, X: Any, y: np.ndarray) -> None:
         """The values of a table and its target."""
+        # the three arrays say all that a sparse matrix holds
         parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
         for part in [*parts, y]:
             values = np.ascontiguousarray(part)
+            # an array of objects holds addresses, other ones in every process
             by_value = values.dtype == object
             self.digest.update(repr(values.tolist()).encode() if by_value else values.data)
         self.add_words([X.shape])
@@ -96,6 +99,7 @@ def _digest(facts: Any) -> str:
 
 def file_name(key: str) -> str:
     """A name that every file system takes, different for different keys."""
+    # methods are named by the user, and a slash in a name would be a folder
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"%{ord(c):x}" for c in key)
 
 
@@ -106,6 +110,8 @@ def _alive(part: Path) -> bool:
         os.kill(process, 0)
     except (ValueError, IndexError, ProcessLookupError):
         return False
+    # it runs and belongs to somebody else
     except OSError:
         return True
+    # this process has only begun: a file under its number is of an earlier one
     return process != os.getpid()

@@ -168,6 +168,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
     def _fit_best(
         self, X: Any, y: Any, table: Table, given: dict[str, Any], combos: list[Combination]
     ) -> None:
+        # candidates are numbered through all combinations, each with a path of its own
         position = self.best_index_
         for combo in combos:
             if position < len(combo.candidates):
@@ -176,10 +177,12 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         selector = self.selector if self.imputer is None else table.resolved(self.selector)
         best = clone(selector).set_params(**self.best_params_)
         if isinstance(best, RowSelector) and combo.ks is not None:
+            # under an alpha of its own it might select fewer than k
             best.set_params(alpha=None)
         if combo.alphas is not None:
             best.set_params(n_features_to_select=None)
         self.best_selector_ = best.fit(X, y, **given)
+        # of an earlier fit with another selector
         self.path_ = None
         if isinstance(best, RowSelector | TopKSelector) and (combo.alphas is not None or combo.ks):
             weight = given.get("sample_weight")
@@ -192,6 +195,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self.scores_ = np.asarray(fitted.get("scores_", self.support_), dtype=float)
         if self.scores_.shape != self.support_.shape:  # RFECV's are no scores of columns
             self.scores_ = self.support_.astype(float)
+        # the selected ones first: scores of some selectors say nothing of the order
         order = np.lexsort((np.arange(self.support_.size), -self.scores_, ~self.support_))
         self._set_ranking(order)
         if "ranking_" in fitted:

@@ -47,6 +47,7 @@ def automatic_ridge(data: Data, k: int, r: float, fit_intercept: bool) -> float:
     """
     eligible = np.isfinite(data.factors)
     d = int(eligible.sum())
+    # the logarithm of d / k must not be negative
     k = min(max(k, 1), d)
     variances = _variances(data)
     if not np.isfinite(variances[eligible]).all():
@@ -107,4 +108,5 @@ def _spread(data: Data) -> float:
     Y = data.target.Y
     rest = Y - np.average(Y, axis=0, weights=data.weights)
     spread = np.sqrt(np.average(np.sum(rest**2, axis=1), weights=data.weights))
+    # a constant Y has no spread, and no ridge would be one for it
     return float(spread) or 1.0

@@ -48,6 +48,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             return super().transform(X)
         support = self.get_support(indices=True)
         design = check_same_columns(self, X)
+        # Dask's own indexing computes nothing yet
         return X[:, support] if is_dask(X) else design.take(support).astype(design.dtype)
 
     def to_frame(self, input_features: Any = None) -> Any:
@@ -77,6 +78,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
 
     def _columns(self, input_features: Any) -> dict[str, np.ndarray]:
         fitted = vars(self)
+        # stable: columns of one category share a rank and keep their order
         order = np.argsort(self.ranking_, kind="stable")
         d = order.size
         names = fitted.get("feature_names_in_") if input_features is None else list(input_features)
@@ -137,6 +139,7 @@ class DirectSelector(FeatureSelector, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
+        # shallow: fitted attributes are replaced one by one, never changed in place
         before = vars(self).copy()
         try:
             self._fit(X, y, sample_weight)
@@ -215,6 +218,7 @@ class JointSelector(DirectSelector):
         if isinstance(data.X, ChunkedDesign):
             solution = replace(solution, n_passes=data.X.passes.count)
         self.solution_ = solution
+        # scikit-learn's checks ask for one at the least, also where zero is the answer
         self.n_iter_ = max(solution.n_iter, 1)
         self.target_kind_ = data.target.kind
         self.output_names_ = data.target.output_names
@@ -255,6 +259,7 @@ class JointSelector(DirectSelector):
         if self.target_kind_ == "numbers":
             return float(r2_score(y, predicted, sample_weight=sample_weight))
         if self.target_kind_ == "multilabel":
+            # indicators may be given as -1 and 1, or as true and false
             y = (np.asarray(y) > 0).astype(int)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
@@ -263,6 +268,7 @@ class JointSelector(DirectSelector):
         if in_blocks(X):
             return check_same_columns(self, X).matmul(self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        # few of many columns: reading the others would be most of the time
         used = np.flatnonzero(self.coef_.any(axis=0))
         return safe_sparse_dot(X[:, used], self.coef_.T[used], dense_output=True) + self.intercept_
 
@@ -283,6 +289,7 @@ def _best_first(scores: np.ndarray, entering: np.ndarray) -> np.ndarray:
 
 def _exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: int) -> np.ndarray:
     """The support of k features: those always in, then the best of the others that may be."""
+    # a column that never may enter does not fill the support up either
     candidates = order[eligible[order]]
     forced = always[candidates]
     chosen = np.concatenate([candidates[forced], candidates[~forced]])[:k]

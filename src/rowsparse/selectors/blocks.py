@@ -57,6 +57,7 @@ def validated_blocks(selector: Any, X: Any, y: Any) -> tuple[ChunkedDesign, np.n
     if not isinstance(design, ChunkedDesign):
         raise TypeError(f"Expected X in blocks of rows, got {type(X).__name__}.")
     if is_dask(y):
+        # computed here: y is one number per sample, which fits where X does not
         y = np.asarray(y)
     refuse_strange_target(y)
     y = validate_data(selector, y=y, multi_output=True)
@@ -66,6 +67,7 @@ def validated_blocks(selector: Any, X: Any, y: Any) -> tuple[ChunkedDesign, np.n
     if n < 2 or d < 1:
         raise ValueError(f"Expected X with at least 2 samples and 1 feature, got shape ({n}, {d}).")
     selector.n_features_in_ = d
+    # of an earlier fit on a data frame
     vars(selector).pop("feature_names_in_", None)
     if design.passes.names is not None:
         selector.feature_names_in_ = np.array(design.passes.names, dtype=object)

@@ -113,11 +113,13 @@ class ScoreSelector(DirectSelector):
         n_features = samples.factors.size
         k = check_k(self.n_features_to_select, samples.factors)
         table = table_of(samples.X, samples.target, samples.weights)
+        # constant and excluded columns would get NaN from some filters, and places from others
         usable = np.flatnonzero(table.varying & np.isfinite(samples.factors))
         if usable.size == 0:
             raise ValueError(NOTHING_VARIES)
         supplied = {
             "task": "regression" if samples.target.kind == "numbers" else "classification",
+            # mrmr and the like stop there: later steps would be computed for nothing
             "n_features_to_select": min(k, usable.size),
             "feature_weights": None if self.feature_weights is None else samples.factors[usable],
             "sample_weight": samples.weights,
@@ -127,6 +129,7 @@ class ScoreSelector(DirectSelector):
         order, scores = function(table, samples.y, supplied)
         self.scores_ = np.zeros(n_features)
         self.scores_[usable] = scores
+        # ranked last, in the order of columns
         rest = np.setdiff1d(np.arange(n_features), usable)
         self._set_ranking(np.concatenate([usable[order], rest]))
         self.support_ = self.ranking_ <= min(k, usable.size)
@@ -157,6 +160,7 @@ class ScoreFunction:
         self.function: Callable[..., Any] = function
         self.params = dict(score_params or {})
         self.takes = _parameters(function)
+        # what ScoreSelector supplies must not be given twice
         own = [name for name in self.takes if name not in ("X", "y", *SUPPLIED)]
         wrong = [name for name in self.params if name not in own]
         if wrong and "**" not in self.takes:
@@ -207,6 +211,7 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
 def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
     """Scores alone, (order, scores) or scikit-learn's (scores, p-values)."""
     order = None
+    # an order holds whole numbers, scores do not: that is how the two are told apart
     if isinstance(answer, tuple) and len(answer) == 2:
         first = np.asarray(answer[0])
         if np.issubdtype(first.dtype, np.integer):
@@ -251,6 +256,7 @@ def _ranked(order: np.ndarray | None, scores: np.ndarray, factors: np.ndarray | 
         best_first = np.argsort(-values, kind="stable")
     else:
         by_score = np.argsort(-values, kind="stable")
+        # a filter that stops after k leaves the others to their scores
         best_first = np.concatenate([order, by_score[~np.isin(by_score, order)]])
         if factors is not None and not np.isin(factors, (0.0, 1.0)).all():
             raise ValueError(
@@ -259,4 +265,5 @@ def _ranked(order: np.ndarray | None, scores: np.ndarray, factors: np.ndarray | 
             )
     if factors is None:
         return best_first
+    # stable: those always in move to the front in the order they had
     return best_first[np.argsort(factors[best_first] != 0, kind="stable")]

@@ -102,11 +102,13 @@ class Data:
         flat = constant
         squares = np.ones(d)
         if selector.fit_intercept or selector.standardize:
+            # means are needed anyway, and show NaN: no pass over X only to look for it
             centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
             with np.errstate(over="ignore"):  # said in words in the next line
                 squares = design.squares(weights, centers)
             refuse_bad_numbers(selector, samples.X, squares)
             spread = np.sqrt(squares / n)
+            # far from zero, rounding alone is a spread: divided by it, noise would be a column
             flat = spread <= 10 * np.finfo(design.dtype).eps * np.abs(centers)
             if selector.standardize:
                 scales = np.where(constant | flat, 1.0, spread)
@@ -116,6 +118,7 @@ class Data:
         if np.isinf(factors).all():
             raise ValueError(_nothing_to_select(squares[~constant]))
         if means.any() or selector.standardize:
+            # squares about the means are those of the design only where it is centred
             known = (weights, squares) if selector.fit_intercept else None
             design = Standardized(design, means, scales, known)
         s = None if samples.weights is None else weights

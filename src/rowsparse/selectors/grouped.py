@@ -176,6 +176,7 @@ class GroupedSelector(DirectSelector):
 
     def _to_k(self, fitted: Any, features: Features, k: int, given: tuple[Any, ...]) -> Any:
         """A fit whose columns belong to k features; to fewer where no more can be selected."""
+        # k columns belong to k features at the most: a start that never is too many by itself
         wanted = int(np.count_nonzero(fitted.support_))
         while not _interrupted(fitted):
             touched = features.touched(fitted.support_)
@@ -206,7 +207,9 @@ class GroupedSelector(DirectSelector):
         """A fit on the columns of these features alone, so that no other has a coefficient."""
         inside = features.columns(kept)
         weights = self._weights(fitted)
+        # excluded, not dropped: coefficients stay those of all columns of X
         weights[~inside] = np.inf
+        # as many columns as it had there: a category must not gain some by the refit
         k = np.count_nonzero(fitted.support_ & inside)
         return self._with(k, feature_weights=weights).fit(*given)
 
@@ -220,6 +223,7 @@ class GroupedSelector(DirectSelector):
         self.selector_ = fitted
         self.n_selected_ = int(chosen.size)
         if fitted.n_features_to_select is not None:
+            # the fitted copy answers for features: its number of columns would look like a mistake
             fitted.set_params(n_features_to_select=self.n_selected_)
         shared = ("support_", "ranking_", "scores_", "n_features_in_", "feature_names_in_")
         for name in (*shared, "classes_", "n_iter_", "solution_"):

@@ -123,7 +123,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         X, y = self._validated(X, as_labels(y))
         given = check_sample_weight(sample_weight, X.shape[0])
         counts = np.ones(X.shape[0]) if given is None else given
-        rows = np.flatnonzero(counts)
+        rows = np.flatnonzero(counts)  # a sample of weight zero is no candidate either
         counts = counts[rows]
         X_used = X if rows.size == X.shape[0] else X[rows]
         target = as_target(np.asarray(y)[rows], "classification")
@@ -190,7 +190,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
     ) -> None:
         """Of the samples ``rows`` in X; the candidates are ``points`` of them."""
         codes = target.codes
-        kept = points[solution.rows]
+        kept = points[solution.rows]  # candidates are some of the samples
         order = np.argsort(codes[kept], kind="stable")  # by class, as SVC does
         chosen = solution.rows[order]
         vectors = X[kept[order]]
@@ -200,7 +200,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else vectors
         W, b = self._coefficients(problem, solution, chosen, vectors)
         self.dual_coef_ = W.T
-        self.intercept_ = b - means[chosen] @ W
+        self.intercept_ = b - means[chosen] @ W  # the solver saw centred columns
         self.solution_ = solution
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
@@ -345,5 +345,5 @@ def whitening(K: np.ndarray) -> np.ndarray:
             "Expected a positive semidefinite kernel for refit_C, got one whose matrix on the "
             f"support vectors has the eigenvalue {values.min():.3g}; use refit_C=None."
         )
-    usable = values > 1e-10 * largest
+    usable = values > 1e-10 * largest  # others would be divided by the root of rounding
     return vectors[:, usable] / np.sqrt(values[usable])

@@ -94,6 +94,7 @@ class KernelColumns(Design):
         self._squares = np.zeros(self.shape[1])
         for part, block in self._blocks():
             self.means_[part] = weights @ block / weights.sum()
+            # from differences, block by block: nothing cancels, and no second pass is needed
             self._squares[part] = weights @ (block - self.means_[part]) ** 2
 
     def take(self, columns: np.ndarray) -> np.ndarray:
@@ -123,10 +124,12 @@ class KernelColumns(Design):
         return out
 
     def constant_columns(self) -> np.ndarray:
+        # squares of rounding: 1e-28 is 1e-14, some digits above a double's last, squared
         size = self.weights.sum() * np.maximum(self.means_**2, 1e-300)
         return self._squares <= 1e-28 * size
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        # 64 at the least: pairwise_kernels spends more on its checks than on fewer points
         size = max(64, BLOCK_BYTES // (8 * self.shape[0]))
         for start in range(0, self.shape[1], size):
             part = np.arange(start, min(start + size, self.shape[1]))
@@ -148,5 +151,6 @@ def first_of_equals(X: Any) -> np.ndarray:
         keys = [row.tobytes() for row in np.ascontiguousarray(X)]
     first: dict[bytes, int] = {}
     for i, key in enumerate(keys):
+        # bytes, not distances: points that differ in the last digit are different
         first.setdefault(key, i)
     return np.array(list(first.values()))

@@ -87,8 +87,10 @@ class MarginClassifier(ClassifierMixin, JointSelector):
             k = check_k(self.n_features_to_select, data.factors)
             reason = "the other columns of X are constant or excluded"
             k = at_most_usable(k, data.factors, "features", reason)
+        # after the input was checked: who asks for too much of bad data is told of the data first
         self._check_memory(data)
         problem = self._margin_problem(data)
+        # an excluded column of any size does no harm
         sizes = problem.sizes_of_columns[np.isfinite(data.factors)]
         check_range(sizes, data.design.dtype, "columns", "use standardize=True")
         solver = self.solver if isinstance(self.solver, Solver) else self._automatic(problem, k)
@@ -132,6 +134,7 @@ def solved(
         chosen = problem.only(problem.largest_rows(solution.W, k))
         whole = solution
         solution = run(solver, chosen, start="largest rows")
+        # Ctrl-C came in the first program: the second one would hide it
         if whole.status == Status.INTERRUPTED:
             solution = replace(solution, status=whole.status)
     return solution, problem.C
@@ -151,6 +154,7 @@ def as_labels(y: Any) -> Any:
     """A column of labels as a vector, with scikit-learn's warning about it."""
     if y is None or isinstance(y, list | tuple):
         return y
+    # a data frame of one column, or a column of a matrix: scikit-learn takes it, and warns
     array = np.asarray(y)
     return column_or_1d(array, warn=True) if array.ndim == 2 and array.shape[1] == 1 else y
 
@@ -168,6 +172,7 @@ def check_labels(target: Target) -> np.ndarray:
 
 def check_range(sizes: np.ndarray, dtype: Any, things: str, advice: str) -> None:
     """Refuse what no machine can be solved on: its numbers are products of up to three of these."""
+    # the cube root: three of these multiplied stay a number
     largest = np.finfo(dtype).max ** (1 / 3)
     outside = ~((sizes <= largest) & ((sizes >= 1 / largest) | (sizes == 0)))
     if outside.any():
@@ -202,6 +207,7 @@ def check_norm_or_infinity(name: str, value: Any) -> None:
     try:
         check_number(name, value, 0.0, 2.0)
     except (TypeError, ValueError) as error:
+        # one sentence for both: the full stop of the first part goes
         also = f"; infinity ({name}=float('inf')) works too."
         raise type(error)(str(error)[:-1] + also) from None
 
@@ -290,6 +296,7 @@ class ZeroNormSVC(MarginClassifier):
         if np.isinf(problem.norm):
             return LargestNormLP()
         program = AbsoluteNormLP()
+        # for k features C is lowered step by step, and each program would be solved from scratch
         if k is None and program.supports(problem) is None:
             return program
         return ReweightedSVM(tol=float(self.tol), max_iter=int(self.max_iter))

@@ -118,16 +118,19 @@ def power_path(
             "Expected an L2pSelector or an LpInfSelector, whose penalty has a power p, "
             f"got {type(selector).__name__}."
         )
+    # falling from the convex problem: each solution starts the next
     grid = np.sort(np.asarray(list(powers), dtype=float))[::-1]
     if not grid.size or not (np.isfinite(grid).all() and grid[0] <= 1 and grid[-1] >= 0):
         raise ValueError(f"Expected powers between 0 and 1, got {powers!r}.")
     check_number("fraction", fraction, 0.0, 1.0, low_open=True)
     problem, solver = selector.problem_and_solver(X, y, sample_weight)
     alpha = 1.0 if selector.alpha is None else selector.alpha
+    # the factors of the problem, in which constant columns are excluded
     penalty = selector._penalty(alpha, problem.penalty.factors)
     penalties = [replace(penalty, p=float(p)) for p in grid]
     share = fraction if selector.alpha is None else None
     path = penalty_path(problem, solver, penalties, share)
+    # a time limit ends the path early
     return replace(path, powers=grid[: len(path)])
 
 
@@ -136,6 +139,7 @@ def _whole_numbers(ks: Iterable[int]) -> list[int]:
 
 
 def _checked_ks(wanted: list[int], problem: PenalisedProblem) -> list[int]:
+    # the constant is a row of W like any other
     n_features = problem.n_rows - problem.has_constant
     if not wanted or wanted[0] < 1 or wanted[-1] > n_features:
         raise ValueError(
@@ -152,6 +156,7 @@ def _path_of_constraint(
     problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted, default=1))
     ks = _checked_ks(wanted, problem)
     always = int(np.sum(problem.penalty.free(problem.n_rows))) - problem.has_constant
+    # those always in are no choice: a path begins with the first that is one
     if ks[0] <= always and always:
         raise ValueError(
             f"Expected ks above {always}, the number of features always in, got {ks[0]}."
@@ -159,6 +164,7 @@ def _path_of_constraint(
     solutions = top_k_path(
         problem, [k - always for k in ks], solver, selector.n_init, selector.polish, selector._rng()
     )
+    # a time limit ends the path early
     found = np.array(ks[: len(solutions)])
     return Path(np.full(found.size, np.nan), tuple(solutions), ks=found)
 
@@ -170,6 +176,7 @@ def _grid(
     alpha_min_ratio: float,
 ) -> np.ndarray:
     if alphas is not None:
+        # falling: each solution starts the next, which has a few rows more
         grid = np.sort(np.asarray(list(alphas), dtype=float))[::-1]
         if not grid.size or not np.isfinite(grid).all() or grid[-1] < 0:
             raise ValueError(f"Expected alphas that are finite and >= 0, got {alphas!r}.")

@@ -144,7 +144,7 @@ class RowSelector(JointSelector):
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         if k is None or self.alpha is not None:
-            return 0.0
+            return 0.0  # without a choice of k there is nothing for a ridge to steady
         return automatic_ridge(data, k, self._loss(None).r, self.fit_intercept)
 
     def _solve(

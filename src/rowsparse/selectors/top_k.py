@@ -178,6 +178,7 @@ class TopKSelector(JointSelector):
         ridge = self.ridge
         if isinstance(ridge, str):
             ridge = automatic_ridge(data, k_of_ridge or k, self.r, self.fit_intercept)
+        # those always in are not counted: they cost nothing and compete with nobody
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
         problem = PenalisedProblem.build(
@@ -192,11 +193,14 @@ class TopKSelector(JointSelector):
 
     def _rng(self) -> np.random.Generator:
         if self.random_state is None or isinstance(self.random_state, Integral):
+            # None is zero: a fit that selects otherwise each time cannot be discussed
             return np.random.default_rng(int(self.random_state or 0))
+        # drawn from the user's state, which moves on: the next fit differs, as elsewhere
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _say_what_is_missing(self, k: int, always: np.ndarray) -> None:
         found = int(np.sum(self.support_))
+        # of rows that are zero none was chosen by the solver: ranking_ filled them up
         filled = int(np.sum(self.support_ & ~always & (self.scores_ == 0)))
         if found < k:
             say_fewer_than(k, found, stacklevel=4)

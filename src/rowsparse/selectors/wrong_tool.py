@@ -100,11 +100,13 @@ def weigh(X: Any, Y: np.ndarray, chosen: np.ndarray, eligible: np.ndarray) -> Ev
     scoring = slice(None, n_scoring)
     judging = slice(n_scoring, None)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # of all drawn rows: both halves are measured in one unit
         T = _in_units_of_spread(Y[drawn])
         Z = _block(X, drawn, selected)
         if not (np.isfinite(T).all() and np.isfinite(Z).all()):  # a constant, or an overflow
             return None
         linear = _explained(_least_squares_errors(Z, T))
+        # on the rows of the rivals: the same samples for both, whose errors are compared in pairs
         by_selected = _neighbour_errors(Z[judging], T[judging])
         if max(linear, _explained(by_selected)) >= FINE:
             return Evidence(linear, _explained(by_selected))
@@ -113,6 +115,7 @@ def weigh(X: Any, Y: np.ndarray, chosen: np.ndarray, eligible: np.ndarray) -> Ev
         by_rivals = _neighbour_errors(_block(X, drawn[judging], rivals), T[judging])
     better = by_selected - by_rivals
     doubt = better.std() / np.sqrt(better.size)
+    # no doubt at all: the two sets of columns are the same
     certainty = float(better.mean() / doubt) if doubt else 0.0
     return Evidence(linear, _explained(by_selected), _explained(by_rivals), certainty)
 
