@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rowsparse.numerics import interrupts, threads
-from rowsparse.numerics.cached import cached_property
+from rowsparse.numerics import threads
 from rowsparse.numerics.compiling import LazyKernel
 
 NUMERICS = str(Path(threads.__file__).parent)
@@ -42,7 +41,7 @@ def test_whole_work_is_done_before_the_answer(answered):
         done.append(list(answered))
 
     with pytest.raises(KeyboardInterrupt):
-        interrupts.whole(work)
+        threads.whole(work)
     assert done == [[]]
     assert answered == [signal.SIGINT]
 
@@ -51,7 +50,7 @@ def test_a_handler_that_does_not_raise_changes_nothing():
     seen = []
     before = signal.signal(signal.SIGINT, lambda *_: seen.append("seen"))
     try:
-        assert interrupts.whole(lambda: (interrupt(), 7)[1]) == 7
+        assert threads.whole(lambda: (interrupt(), 7)[1]) == 7
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == ["seen"]
@@ -59,7 +58,7 @@ def test_a_handler_that_does_not_raise_changes_nothing():
 
 def test_an_error_of_the_work_is_not_lost_without_an_interrupt():
     with pytest.raises(ArithmeticError):
-        interrupts.whole(lambda: 1 / 0)
+        threads.whole(lambda: 1 / 0)
 
 
 def test_a_compiled_loop_ends_before_the_answer(answered):
@@ -156,7 +155,7 @@ def test_a_child_of_a_fork_inside_a_block_has_the_users_handler_after_it():
 class Shared:
     barrier = threading.Barrier(2, timeout=30)
 
-    @cached_property
+    @threads.cached_property
     def value(self):
         return self.barrier.wait()
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
-from ..numerics.cached import cached_property
 from ..numerics.compiling import numba_is_there
 from ..numerics.memory import BLOCK_BYTES, CACHE_BYTES
 from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows
-from ..numerics.threads import over_slices
+from ..numerics.threads import cached_property, over_slices
 from .base import Array, Centers, Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign

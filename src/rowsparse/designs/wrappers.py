@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.cached import cached_property
+from ..numerics.threads import cached_property
 from .base import Array, Centers, Design
 from .moments import Moments
 from .storages import DenseDesign

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from .cached import cached_property
-from .interrupts import whole
+from .threads import cached_property, whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -167,3 +166,53 @@ def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     functions = {name: thing for name, thing in named.items() if isinstance(thing, FunctionType)}
     return {name: _LOOPS.get(function, function) for name, function in functions.items()}
+
+
+# What kernels do with vectors: NumPy's own functions take numba seconds to compile, for the most
+# part messages about shapes.
+
+
+def _assign_loops(x, y):
+    for a in range(len(x)):
+        x[a] = y[a]
+
+
+@compiled_as(_assign_loops)
+def assign(x, y):
+    """Copy so much of y as x has room for."""
+    x[:] = y[: len(x)]
+
+
+def _add_scaled_loops(x, scale, y):
+    for a in range(len(x)):
+        x[a] += scale * y[a]
+
+
+@compiled_as(_add_scaled_loops)
+def add_scaled(x, scale, y):
+    """``x += scale * y``, in place."""
+    x += scale * y
+
+
+def _subtract_loops(x, scale, y):
+    for a in range(len(x)):
+        x[a] -= scale * y[a]
+
+
+@compiled_as(_subtract_loops)
+def subtract(x, scale, y):
+    """``x -= scale * y``, in place."""
+    x -= scale * y
+
+
+def _dot_loops(x, y):
+    total = 0.0
+    for a in range(len(x)):
+        total += x[a] * y[a]
+    return total
+
+
+@compiled_as(_dot_loops)
+def dot(x, y):
+    """``x'y``."""
+    return x @ y

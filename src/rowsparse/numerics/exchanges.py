@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import REORDERED, LazyKernel
-from .vectors import assign, dot, subtract
+from .compiling import REORDERED, LazyKernel, assign, dot, subtract
 
 # Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
 # many changes in place, and far below any gain that a user could tell.

@@ -23,10 +23,18 @@ import math
 import numpy as np
 
 from .clip import clip_level
-from .compiling import COMPILED_FROM, REORDERED, LazyKernel, compiled_as, worth_compiling
+from .compiling import (
+    COMPILED_FROM,
+    REORDERED,
+    LazyKernel,
+    add_scaled,
+    assign,
+    compiled_as,
+    dot,
+    worth_compiling,
+)
 from .passes import add_combination, add_products, four_rows
 from .rows import NEWTON_STEPS, smallest_output
-from .vectors import add_scaled, assign, dot
 
 BATCH = 4  # rows that share one pass over the gradient or the residual, as ``passes`` takes them
 

@@ -1,16 +1,22 @@
-"""One BLAS thread around many small products, and our own threads for passes over all of X.
+"""What threads, forks and Ctrl-C ask of code that they may break into.
 
-A threaded BLAS wakes and joins its workers for every product; on products of some hundred rows that
-costs more than the product, and on a busy machine forty times more. The limit is a property of the
-whole process, so nested and concurrent uses are counted and only the last one restores it.
+One BLAS thread around many small products, and our own threads for passes over all of X. A threaded
+BLAS wakes and joins its workers for every product; on products of some hundred rows that costs more
+than the product, and on a busy machine forty times more. The limit is a property of the whole
+process, so nested and concurrent uses are counted and only the last one restores it. A pass over X
+is cut into slices that depend on its size alone, so that the number of threads never changes a bit
+of the result.
 
-A pass over X is cut into slices that depend on its size alone, so that the number of threads never
-changes a bit of the result.
+Ctrl-C where nothing is half done. Python answers a signal between any two steps of the interpreter:
+after the BLAS limit is lowered and before the block begins that restores it, or while compiled code
+hands over its result, which then ends in a SystemError. While the frame of such unbroken code is on
+the stack the answer is put off until that code ends. The answer is always the user's own handler's.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections import deque
@@ -18,15 +24,108 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
-from . import interrupts
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:
+        """``functools.cached_property`` as it is from Python 3.12 on: without a lock.
+
+        The lock of earlier ones is one for all objects of a class while it computes. Fits in
+        several threads would wait for each other, and a process that is forked while another thread
+        computes would wait for ever.
+        """
+
+        def __init__(self, function):
+            self.function = function
+            self.__doc__ = function.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            value = self.function(instance)
+            instance.__dict__[self.name] = value
+            return value
+
 
 WORTH_THREADS = 2e10
 WORTH_SLICES = 4e7  # some milliseconds: a thread is started in a tenth of one
 N_SLICES = 8
+
+Result = TypeVar("Result")
+Code = TypeVar("Code", bound=Callable[..., Any])
+
+_UNBROKEN: set[CodeType] = set()
+
+
+class _Deferral:
+    """The handler in place of the user's, which it calls, now or later."""
+
+    def __init__(self) -> None:
+        self.users: Any = None
+        self.waiting = False
+
+    def answer(self, number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code in _UNBROKEN:
+                self.waiting = True
+                return
+            frame = frame.f_back
+        self.users(number, frame)
+
+    @property
+    def installed(self) -> bool:
+        """Asked of Python itself: a note of our own could be a step ahead or behind."""
+        return signal.getsignal(signal.SIGINT) == self.answer
+
+    def begin(self) -> bool:
+        """Install the handler; False where it is there already or of no use."""
+        if threading.current_thread() is not threading.main_thread() or self.installed:
+            return False
+        users = signal.getsignal(signal.SIGINT)
+        if not callable(users):  # ignored, or the default of the system: no Python runs
+            return False
+        self.users = users
+        self.waiting = False
+        signal.signal(signal.SIGINT, self.answer)
+        return True
+
+    def end(self, began: bool) -> None:
+        """Restore the user's handler if this is the end of what began it, and answer."""
+        if began and self.installed:
+            signal.signal(signal.SIGINT, self.users)
+        if self.waiting and threading.current_thread() is threading.main_thread():
+            self.waiting = False
+            self.users(signal.SIGINT, None)
+
+
+_deferral = _Deferral()
+
+
+def unbroken(function: Code) -> Code:
+    """Decorate a function that no interrupt may leave half-way; it begins and ends
+    the deferral itself."""
+    _UNBROKEN.add(function.__code__)
+    return function
+
+
+@unbroken
+def whole(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Run to the end; an interrupt meanwhile is answered then."""
+    began = _deferral.begin()
+    try:
+        return work(*arguments)
+    finally:
+        _deferral.end(began)
 
 
 class _OwnBlocks(threading.local):
@@ -103,19 +202,19 @@ class one_blas_thread(AbstractContextManager[None]):
     answers none between ``__enter__`` and the block, nor between the block and ``__exit__``.
     """
 
-    @interrupts.unbroken
+    @unbroken
     def __enter__(self) -> None:
-        self.began = interrupts.begin()
+        self.began = _deferral.begin()
         _limit.enter()
-        while interrupts.waiting():  # answered outside; the handler need not raise
+        while _deferral.waiting:  # answered outside; the handler need not raise
             self.__exit__()
-            self.began = interrupts.begin()
+            self.began = _deferral.begin()
             _limit.enter()
 
-    @interrupts.unbroken
+    @unbroken
     def __exit__(self, *error: object) -> None:
         _limit.leave()
-        interrupts.end(self.began)
+        _deferral.end(self.began)
 
 
 def blas_threads_for(flops: float) -> AbstractContextManager[None]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numerics.cached import cached_property
 from ..numerics.rows import nonzero_rows, row_norms
+from ..numerics.threads import cached_property
 from .base import Penalty
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
-from ..numerics.cached import cached_property
 from ..numerics.rows import row_norms
+from ..numerics.threads import cached_property
 from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue
 from .base import MARGIN

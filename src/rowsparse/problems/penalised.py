@@ -11,8 +11,7 @@ from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.null_fit import best_constant, reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
-from ..numerics.cached import cached_property
-from ..numerics.threads import blas_threads_for
+from ..numerics.threads import blas_threads_for, cached_property
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
 from ..results import Solution

@@ -20,10 +20,10 @@ from typing import ClassVar
 import numpy as np
 
 from ...designs.wrappers import Restriction
-from ...numerics.cached import cached_property
 from ...numerics.memory import CACHE_BYTES
 from ...numerics.rows import row_norms
 from ...numerics.svm.machine import independent_columns
+from ...numerics.threads import cached_property
 from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
