@@ -3,8 +3,7 @@
 from .base import Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign
-from .moments import n_distinct
-from .storages import as_design, is_dask
+from .storages import as_design, in_blocks, is_dask
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [
@@ -16,6 +15,6 @@ __all__ = [
     "Subset",
     "WithConstant",
     "as_design",
+    "in_blocks",
     "is_dask",
-    "n_distinct",
 ]

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.rows import nonzero_rows
+from ..numerics.rows import n_distinct, nonzero_rows
 from .base import Array, Centers, Design
 from .moments import (
     Moments,
     Summary,
     dense_parts,
     merged_each,
-    n_distinct,
     summaries,
     summary,
 )

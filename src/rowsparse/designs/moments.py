@@ -18,7 +18,6 @@ from scipy.linalg.blas import dsyrk
 from ..numerics.memory import CACHE_BYTES
 
 Array = np.ndarray
-DIGITS = 11  # in which products of equal rows agree, whatever the order of their sums
 # Share of stored entries from which CSR blocks are multiplied as dense ones. With 400 columns 2 %
 # is twice as fast sparse and 10 % is three times as fast dense.
 DENSE_FROM = 0.05
@@ -127,12 +126,6 @@ def summaries(
 def merged_each(some: tuple[Summary, ...], others: tuple[Summary, ...]) -> tuple[Summary, ...]:
     """Set by set."""
     return tuple(one.merged(other) for one, other in zip(some, others, strict=True))
-
-
-def n_distinct(marks: Array) -> int:
-    """How many different ones there are, to the digits that sums of equal rows have in common."""
-    scale = np.abs(marks).max() or 1.0
-    return np.unique(np.round(marks / scale, DIGITS)).size
 
 
 def dense_parts(block: Any, m: int) -> Iterator[tuple[slice, Array]]:

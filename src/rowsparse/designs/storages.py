@@ -51,6 +51,11 @@ def as_design(X) -> Design:
     return SparseDesign(X) if is_sparse else DenseDesign(X)
 
 
+def in_blocks(X: object) -> bool:
+    """Whether X is a store of blocks, or a Dask array, rather than a table in memory."""
+    return isinstance(X, RowBlocks | ChunkedDesign) or is_dask(X)
+
+
 def is_dask(X: object) -> bool:
     """Whether it is a collection of Dask's, told by its name: Dask need not be there."""
     return type(X).__module__.partition(".")[0] == "dask"

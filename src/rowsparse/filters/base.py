@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_X_y
 
-from ..designs import ChunkedDesign, RowBlocks, Standardized, as_design, is_dask
+from ..designs import ChunkedDesign, Standardized, as_design, in_blocks
 from ..inputs import check_integer, check_sample_weight
 from ..numerics.memory import CACHE_BYTES
 from ..targets import Target, as_target
@@ -75,7 +75,7 @@ class Table:
 def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = False) -> Table:
     """Validate what a filter is given; a table has been validated and is taken as it is. With
     ``blocks`` X may be a store or a Dask array: the filter needs sums over samples alone."""
-    held_in_blocks = isinstance(X, RowBlocks | ChunkedDesign) or is_dask(X)
+    held_in_blocks = in_blocks(X)
     if not blocks and (held_in_blocks or (isinstance(X, Table) and X.in_blocks)):
         raise TypeError(f"Expected X in memory for this filter; X in blocks is for {ADDITIVE}.")
     if isinstance(X, Table):

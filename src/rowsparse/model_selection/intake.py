@@ -13,11 +13,11 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
-from ..designs import ChunkedDesign
+from ..designs import ChunkedDesign, in_blocks
 from ..inputs import check_feature_weights, check_sample_weight
 from ..selectors import GroupedSelector, ScoreSelector, TopKSelector
 from ..selectors.base import FeatureSelector
-from ..selectors.blocks import TAKE_BLOCKS, in_blocks, validated_blocks
+from ..selectors.blocks import TAKE_BLOCKS, validated_blocks
 from ..selectors.data import validated
 from ..selectors.penalised import RowSelector
 from ..targets import Target, as_array, as_target, read_target

@@ -71,6 +71,15 @@ def largest(scores: np.ndarray, k: int) -> np.ndarray:
     return np.sort(np.concatenate([above, ties]))
 
 
+def n_distinct(marks: np.ndarray) -> int:
+    """How many rows differ, by one number for each: a product of it with one direction.
+
+    Eleven digits are those that products of equal rows share, whatever the order of their sums.
+    """
+    scale = np.abs(marks).max() or 1.0
+    return np.unique(np.round(marks / scale, 11)).size
+
+
 def threshold(rho, p: float):
     """The largest z that is shrunk to zero by ``shrink(z, rho, p)``.
 

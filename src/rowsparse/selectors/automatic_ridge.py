@@ -22,11 +22,10 @@ import math
 
 import numpy as np
 
-from ..designs import ChunkedDesign, n_distinct
+from ..designs import ChunkedDesign
 from ..losses import ResidualLoss
+from ..numerics.rows import n_distinct
 from ..penalties import Cardinality
-from ..problems.compressed import of_one_pass
-from ..problems.penalised import PenalisedProblem
 from ..solvers.top_k.search import unexplained
 from .data import Data
 
@@ -70,9 +69,7 @@ def noise(data: Data, k: int, n: int, price: float, fit_intercept: bool) -> floa
     always = data.factors == 0
     penalty = Cardinality(max(k - int(always.sum()), 0), data.factors)
     loss = ResidualLoss(2.0, data.weights)
-    Y = data.target.Y
-    problem = PenalisedProblem.build(data.design, Y, loss, penalty, fit_intercept)
-    left = unexplained(of_one_pass(problem))
+    left = unexplained(data.problem(loss, penalty, fit_intercept))
     if left <= 0:
         return 0.0
     # in logarithms: the exponential alone may leave the range of floats

@@ -20,12 +20,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..designs import ChunkedDesign, is_dask
+from ..designs import ChunkedDesign, in_blocks, is_dask
 from ..inputs import Check, check_integer, check_number, check_parameters, check_positive
 from ..numerics.rows import row_norms
 from ..results import Solution
 from ..solvers.base import Solver
-from .blocks import check_same_columns, in_blocks
+from .blocks import check_same_columns
 from .data import FLOATS, Data
 from .wrong_tool import WrongToolWarning, weigh
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..designs import ChunkedDesign, RowBlocks, as_design, is_dask
+from ..designs import ChunkedDesign, as_design, is_dask
 from ..targets import refuse_strange_target
 
 # Columns of [X Y] up to which all their products are computed in the first pass: with more, their
@@ -19,15 +19,8 @@ TAKE_BLOCKS = (
 )
 
 
-def in_blocks(X: Any) -> bool:
-    """Whether X is a store of blocks, or a Dask array, rather than a table in memory."""
-    return isinstance(X, RowBlocks | ChunkedDesign) or is_dask(X)
-
-
-def refuse_blocks(selector: Any, X: Any) -> None:
+def refuse_blocks(selector: Any, X: Any) -> NoReturn:
     """Say who takes X in blocks, where this selector does not."""
-    if not in_blocks(X):
-        return
     raise TypeError(
         f"Expected X in memory for {type(selector).__name__}, got {type(X).__name__}; "
         f"X in blocks is for {TAKE_BLOCKS}."

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..designs import in_blocks
 from ..filters import BY_NAME, f_score, fisher_score, information_gain
 from ..filters.base import ADDITIVE, Table, favour, table_of
 from ..inputs import (
@@ -20,7 +21,6 @@ from ..inputs import (
     say_fewer_than,
 )
 from .base import DirectSelector
-from .blocks import in_blocks
 from .data import NOTHING_VARIES, Samples
 
 SUPPLIED = ("task", "n_features_to_select", "feature_weights", "sample_weight")  # by the selector

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from ..designs import ChunkedDesign, Design, Standardized, as_design
+from ..designs import ChunkedDesign, Design, Standardized, as_design, in_blocks
 from ..inputs import (
     check_feature_weights,
     check_number,
@@ -21,9 +21,12 @@ from ..inputs import (
     name_columns_without_numbers,
     refuse_strange_table,
 )
+from ..losses import ResidualLoss
+from ..penalties import Penalty
+from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..targets import Target, as_array, as_target, class_factors, refuse_strange_target
-from .blocks import first_pass, in_blocks, refuse_bad_blocks, refuse_blocks, validated_blocks
+from .blocks import first_pass, refuse_bad_blocks, refuse_blocks, validated_blocks
 
 FLOATS = [np.float64, np.float32]
 # The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
@@ -124,6 +127,14 @@ class Data:
         s = None if samples.weights is None else weights
         return cls(design, samples.target, s, given, means, scales, factors, samples.X)
 
+    def problem(
+        self, loss: ResidualLoss, penalty: Penalty, fit_intercept: bool, ridge: float = 0.0
+    ) -> PenalisedProblem:
+        """The problem on this data; of X in blocks on few samples, where one pass has told all."""
+        build = PenalisedProblem.build
+        problem = build(self.design, self.target.Y, loss, penalty, fit_intercept, ridge)
+        return of_one_pass(problem) if isinstance(self.X, ChunkedDesign) else problem
+
 
 def check_ridge(name: str, value: Any) -> None:
     """A number >= 0 or "auto"."""
@@ -188,7 +199,8 @@ def validated(
     selector: Any, X: Any, y: Any, finite: bool | Literal["allow-nan"] = True, **options: Any
 ) -> Any:
     """X and y as scikit-learn reads them, NaN in X refused if ``finite``."""
-    refuse_blocks(selector, X)
+    if in_blocks(X):
+        refuse_blocks(selector, X)
     if y is None:
         raise ValueError(
             f"{type(selector).__name__} requires y to be passed, but the target y is None."

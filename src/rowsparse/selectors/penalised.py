@@ -26,7 +26,6 @@ from ..paths import path_to_k
 from ..penalties import L2p, LpInf
 from ..penalties.families import PowerPenalty
 from ..problems.base import PENALTY
-from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution
 from ..solvers import Solver, choose
@@ -129,16 +128,14 @@ class RowSelector(JointSelector):
 
     def _problem(self, data: Data, k: int | None) -> PenalisedProblem:
         penalty = self._penalty(1.0 if self.alpha is None else self.alpha, data.factors)
-        Y = data.target.Y
-        shape = (data.design.shape[1], Y.shape[1])
+        shape = (data.design.shape[1], data.target.Y.shape[1])
         if not isinstance(self.init, str) and np.shape(self.init) != shape:
             raise ValueError(
                 f"Expected init as an array of shape {shape} (features × outputs), "
                 f"got {np.shape(self.init)}."
             )
-        loss, ridge = self._loss(data.weights), self._ridge(data, k)
-        build = PenalisedProblem.build
-        return of_one_pass(build(data.design, Y, loss, penalty, self.fit_intercept, ridge))
+        ridge = self._ridge(data, k)
+        return data.problem(self._loss(data.weights), penalty, self.fit_intercept, ridge)
 
     def _ridge(self, data: Data, k: int | None) -> float:
         if not isinstance(self.ridge, str):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..designs import in_blocks
 from ..inputs import (
     check_class_weight,
     check_count,
@@ -25,13 +26,12 @@ from ..inputs import (
 from ..losses import ResidualLoss
 from ..penalties import Cardinality
 from ..problems.base import AT_MOST_K
-from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
 from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
-from .blocks import in_blocks, refuse_passes
+from .blocks import refuse_passes
 from .data import Data, check_ridge, refuse_bad_squares
 
 
@@ -181,10 +181,7 @@ class TopKSelector(JointSelector):
         # those always in are not counted: they cost nothing and compete with nobody
         penalty = Cardinality(k - int(np.sum(data.factors == 0)), data.factors)
         loss = ResidualLoss(float(self.r), data.weights)
-        problem = PenalisedProblem.build(
-            data.design, data.target.Y, loss, penalty, self.fit_intercept, float(ridge)
-        )
-        return of_one_pass(problem)
+        return data.problem(loss, penalty, self.fit_intercept, float(ridge))
 
     @classmethod
     def paper(cls, n_features_to_select: Any = 10, **parameters: Any) -> Self:
