@@ -64,6 +64,27 @@ class Table:
                 found.append(ours - best)
         return found
 
+    def to_rival_chosen_elsewhere(self, method) -> list[float]:
+        """To the rival that is best on the cell's other splits, split by split.
+
+        The best of several means is above what the best method is worth, by luck alone. This rival
+        is one that a user could have chosen: by its scores on rows that are not tested.
+        """
+        found = []
+        for place in self.places():
+            ours = self.scores[place].get(method)
+            rivals = [self.scores[place][name] for name in RIVALS if name in self.scores[place]]
+            rivals = [scores for scores in rivals if np.isfinite(scores).all()]
+            if ours is None or not np.isfinite(ours).all() or not rivals:
+                continue
+            scores = np.array(rivals)
+            totals = scores.sum(axis=1, keepdims=True)
+            # what remains of a sum without one split ranks rivals as their means elsewhere do
+            chosen = (totals - scores).argmax(axis=0)
+            reached = scores[chosen, np.arange(scores.shape[1])]
+            found.append(float(np.mean(ours - reached)))
+        return found
+
     def failures(self, method) -> int:
         return sum(self.mean(place, method) == FAILED for place in self.places())
 
