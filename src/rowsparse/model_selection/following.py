@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ..inputs import is_integer
+from ..problems.base import without_proofs
 from ..results import Solution, Status
 from ..selectors import GroupedSelector, ScoreSelector, TopKSelector
 from ..selectors.paths import selection_path
@@ -80,7 +81,7 @@ def follow(
     Convergence warnings are counted and other warnings are kept for the caller to say once.
     """
     began = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, without_proofs():
         warnings.simplefilter("always")
         # which fit within a resampling is the wrong tool is for the final fit to say
         warnings.simplefilter("ignore", WrongToolWarning)

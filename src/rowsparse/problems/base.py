@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +13,8 @@ import numpy as np
 PENALTY = "a loss with a penalty on the rows"
 AT_MOST_K = "a loss with at most k nonzero rows"
 MARGIN = "a margin loss with a norm"
+
+_proving: ContextVar[bool] = ContextVar("proving", default=True)
 
 
 class Evaluation(Protocol):
@@ -49,3 +54,19 @@ class Problem(Protocol):
     def objective(self, W: np.ndarray) -> float: ...
     def evaluate(self, W: np.ndarray) -> Evaluation: ...
     def duality_gap(self, W: np.ndarray, evaluation: Any) -> float | None: ...
+
+
+@contextmanager
+def without_proofs() -> Iterator[None]:
+    """Within the block solutions come without the gaps and bounds that nothing but a reader would
+    use: nobody reads those of the many fits inside a resampling. What is found is the same."""
+    token = _proving.set(False)
+    try:
+        yield
+    finally:
+        _proving.reset(token)
+
+
+def proofs_wanted() -> bool:
+    """Whether somebody will read what is proved of a solution."""
+    return _proving.get()

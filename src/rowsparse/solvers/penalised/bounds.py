@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...problems.base import proofs_wanted
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import run
@@ -27,6 +28,8 @@ def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -
 
     ``known`` is a bound that is proved already; a loss is never below zero.
     """
+    if not proofs_wanted():
+        return solution
     lower = max(known, 0.0)
     envelope = problem.penalty.envelope(problem.ridge)
     if envelope is not None and problem.loss.convex and _worth_its_time(problem):

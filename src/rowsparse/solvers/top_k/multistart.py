@@ -15,7 +15,7 @@ import numpy as np
 
 from ...numerics.rows import nonzero_rows
 from ...penalties.families import L2p
-from ...problems.base import AT_MOST_K
+from ...problems.base import AT_MOST_K, proofs_wanted
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
 from ..base import Deadline, S, Solver, run
@@ -136,6 +136,8 @@ class Job:
         if self.deadline.passed():
             return
         asked = self.solver.proof_seconds > 0
+        if not (asked or proofs_wanted() or self._proving_may_find_more):
+            return
         found = None
         if self.problem.loss.quadratic or not self.problem.ridge:
             found = bound(
@@ -157,6 +159,13 @@ class Job:
     def _columns(self) -> Columns | None:
         """What the search for squared loss knows of the columns."""
         return self.search.columns if isinstance(self.search, SquaredSearch) else None
+
+    @property
+    def _proving_may_find_more(self) -> bool:
+        """Whether enumeration, or rounding what the relaxation likes, may end in a better support:
+        then it is a part of the search."""
+        relaxes = self.problem.loss.quadratic and self.problem.ridge > 0 and self._ridge_counts
+        return self.search.k <= 2 or relaxes
 
     @property
     def _ridge_counts(self) -> bool:
