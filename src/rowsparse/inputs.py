@@ -298,5 +298,21 @@ def name_columns_without_numbers(X: Any) -> None:
         raise ValueError(
             "Expected numbers in X, got strings, dates or other things in the columns "
             f"{list(wrong)[:5]} (such as {next(iter(wrong.values()))!r}); convert them to numbers "
-            "or leave them out."
+            "(categories by pandas.get_dummies, decimal commas by read_csv(decimal=',')) or leave "
+            "them out."
+        ) from None
+
+
+def name_columns_with_gaps(X: Any, names: Any) -> None:
+    """Raise with the columns of an array or a sparse matrix that hold NaN, if there are any."""
+    largest = X.max(axis=0)  # NaN where one is, in one pass and without an array of X's size
+    gaps = np.flatnonzero(
+        np.isnan(largest.toarray().ravel() if sparse.issparse(largest) else largest)
+    )
+    if gaps.size:
+        columns = [str(j if names is None else names[j]) for j in gaps[:5]]
+        raise ValueError(
+            f"Expected no missing values in X, got NaN in {gaps.size} of {X.shape[1]} columns "
+            f"(such as {', '.join(columns)}); put sklearn.impute.SimpleImputer before the selector "
+            "in a Pipeline, or leave these rows or columns out."
         ) from None

@@ -20,6 +20,13 @@ def test_of_equal_scores_the_fewest_features_are_best():
     assert take("best") == 4
 
 
+def test_scores_that_differ_by_rounding_are_equal():
+    hits = np.array([[29, 29, 30, 30, 30], [30, 32, 27, 30, 29], [29, 29, 29, 29, 29]])
+    means = (hits / 44).mean(axis=1)
+    assert means[0] < means[1]  # both are 148 / 220, but for the last bit
+    assert take("best", means, np.array([2.0, 5.0, 7.0])) == 0
+
+
 def test_one_standard_error_is_that_of_the_best():
     assert 0.06 / np.sqrt(3) == pytest.approx(0.0346, abs=1e-4)  # 0.88 is within it, 0.86 is not
     assert take("1se") == 2

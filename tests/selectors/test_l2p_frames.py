@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from estimator_checks.toy import labelled, outputs
+from scipy import sparse
 
-from rowsparse import L2pSelector
+from rowsparse import L2pSelector, ScoreSelector, TopKSelector
 
 NAMES = list("hgfedcba")
 FRAMES = {
@@ -131,3 +132,22 @@ def test_an_index_that_does_not_match_is_not_joined():
     np.testing.assert_allclose(
         selector.scores_, L2pSelector(alpha=0.05).fit(X, y).scores_, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("selector", [TopKSelector(2), L2pSelector(2), ScoreSelector("f", 2)])
+@pytest.mark.parametrize("kind", ["frame", "nullable", "polars", "array", "sparse"])
+def test_missing_values_are_named_with_what_to_do(selector, kind):
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    y = X[:, 0] > 0
+    X[[3, 5], [2, 4]] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    given = {
+        "frame": frame,
+        "nullable": frame.convert_dtypes(),
+        "polars": pl.DataFrame(X, schema=list("abcdef")),
+        "array": X,
+        "sparse": sparse.csr_array(X),
+    }[kind]
+    columns = "2, 4" if kind in ("array", "sparse") else "c, e"
+    with pytest.raises(ValueError, match=rf"NaN in 2 of 6 columns \(such as {columns}\).*Imputer"):
+        selector.fit(given, y)

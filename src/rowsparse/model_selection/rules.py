@@ -33,19 +33,21 @@ def standard_errors(scores: np.ndarray) -> np.ndarray:
     return errors
 
 
-def best_of(means: np.ndarray, sizes: np.ndarray, allowed: np.ndarray | None = None) -> int:
+def best_of(means: np.ndarray, sizes: np.ndarray) -> int:
     """The highest mean score; of equal ones the fewest features; of these the first."""
-    usable = np.isfinite(means) if allowed is None else allowed
-    # lexsort sorts by its last key first
-    order = np.lexsort((np.arange(means.size), sizes, -means))
-    return int(order[usable[order]][0])
+    return smallest_within(means, sizes, means[np.isfinite(means)].max())
 
 
 def smallest_within(means: np.ndarray, sizes: np.ndarray, least: float) -> int:
     """The fewest features on average with at least this score; of these the highest score."""
-    usable = np.isfinite(means) & (means >= least)
+    usable = np.isfinite(means) & ~below(means, least)
     order = np.lexsort((np.arange(means.size), -means, sizes))
     return int(order[usable[order]][0])
+
+
+def below(means: Any, least: Any) -> Any:
+    """Below by more than rounding: folds with as many hits in all may differ in the last bit."""
+    return means < least - 1e-12 * np.abs(least)
 
 
 def chosen(rule: Rule, results: dict[str, Any], scores: np.ndarray) -> int:

@@ -17,6 +17,7 @@ from .intake import Metadata, Table
 from .parts import Part
 from .progress import finished
 from .readout import FoldPath, LossReadout, Readout, Split
+from .rules import below
 from .search_blocks import evaluate_in_blocks
 
 
@@ -194,7 +195,7 @@ def results_table(evaluation: Evaluation) -> dict[str, Any]:
     table["std_test_score"] = _mean((evaluation.scores - means[:, None]) ** 2) ** 0.5
     # a candidate without a mean is behind all others
     known = np.where(np.isfinite(means), means, -np.inf)
-    table["rank_test_score"] = 1 + np.array([np.sum(known > mean) for mean in known])
+    table["rank_test_score"] = 1 + np.array([np.sum(below(mean, known)) for mean in known])
     for fold in range(evaluation.sizes.shape[1]):
         table[f"split{fold}_n_features"] = evaluation.sizes[:, fold]
     sizes = np.where(np.isfinite(evaluation.scores), evaluation.sizes, np.nan)

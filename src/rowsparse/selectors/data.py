@@ -18,6 +18,7 @@ from ..inputs import (
     column_names,
     error_of,
     is_real,
+    name_columns_with_gaps,
     name_columns_without_numbers,
     refuse_strange_table,
 )
@@ -176,7 +177,8 @@ def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
         return sums
     if in_blocks(X):
         refuse_bad_blocks(sums)
-    # scikit-learn's words about NaN and infinity; else single entries are finite
+    name_columns_with_gaps(X, vars(selector).get("feature_names_in_"))
+    # scikit-learn's words about infinity; else single entries are finite
     check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
     raise ValueError(
         "Expected X whose sums of squares are finite, got too large numbers in column "
@@ -218,6 +220,9 @@ def validated(
             ensure_all_finite=finite,
             **options,
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         name_columns_without_numbers(X)
+        if "X contains NaN" in str(error):
+            with_gaps = check_array(X, accept_sparse="csc", ensure_all_finite="allow-nan")
+            name_columns_with_gaps(with_gaps, column_names(X))
         raise
