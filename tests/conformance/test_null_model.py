@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rowsparse import L2pSelector
 from rowsparse.designs import as_design
 from rowsparse.losses import ResidualLoss
-from rowsparse.losses.null_fit import distinct_samples, reweighted_fit
+from rowsparse.losses.few_columns import distinct_samples, null_fit
 from rowsparse.penalties import L2p
 from rowsparse.problems.penalised import PenalisedProblem
 from rowsparse.solvers import BlockDescent, run
@@ -172,7 +172,7 @@ def test_many_samples_of_few_classes_are_fitted_as_one_sample_each():
     totals = np.array([s[Y[:, j] == 1].sum() for j in distinct.argmax(axis=1)])
     np.testing.assert_allclose(loss.sample_weight, 3 * totals / totals.sum(), rtol=1e-12)
     # the geometric median of classes is the vertex of one that holds more than half of the weight
-    B = reweighted_fit(np.ones((3000, 1)), Y, ResidualLoss(1.0, s / s.mean()))
+    B = null_fit(np.ones((3000, 1)), Y, ResidualLoss(1.0, s / s.mean()))
     np.testing.assert_allclose(B, [[1.0, 0.0, 0.0]], atol=1e-6)
 
 

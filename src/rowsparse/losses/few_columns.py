@@ -11,7 +11,7 @@ bring the point back to the minimum, and the minima at the last two sigmas point
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..numerics.rows import row_squares
 from ..numerics.systems import LIFTS, cholesky_solver, conjugate_gradients, lifted_cholesky
 from .residual import SMOOTHING_FLOOR, ResidualLoss
 
+# Samples tried as constants where all differ, with 100,000 of one output .24 s of CPU time at r = .1
+# and .5; a hundred end up to 4e-5 of the loss higher, three thousand 5e-6 lower.
+MOST_CONSTANTS = 1000
 DIRECT = 400  # unknowns up to which factorising the Newton system beats conjugate gradients
 
 
@@ -67,6 +70,42 @@ def _ridge_regression(
         A = np.vstack([A, samples])
         Y = np.vstack([Y, np.zeros((len(samples), Y.shape[1]))])
     return least_squares(A, Y)
+
+
+def null_fit(
+    F: np.ndarray, Y: np.ndarray, loss: ResidualLoss, ridges: np.ndarray | None = None
+) -> np.ndarray:
+    """``fit`` of the columns that nothing penalises, mostly a column of ones."""
+    return fit(*distinct_samples(F, Y, loss), ridges=ridges)
+
+
+def best_constant(Y: np.ndarray, loss: ResidualLoss) -> np.ndarray:
+    """The y of a sample that, predicted for all, gives the lowest loss.
+
+    For r < 1 every sample is a local minimum of the loss of a constant, and reweighting finds any.
+    """
+    _, Y, loss = distinct_samples(np.ones((len(Y), 1)), Y, loss)
+    candidates = Y[np.linspace(0, len(Y) - 1, min(len(Y), MOST_CONSTANTS)).astype(int)]
+    return min(candidates, key=lambda y: loss.value_of_residual(y - Y))
+
+
+def distinct_samples(
+    F: np.ndarray, Y: np.ndarray, loss: ResidualLoss
+) -> tuple[np.ndarray, np.ndarray, ResidualLoss]:
+    """Samples that are equal count once, with the sum of their weights.
+
+    Of a column of ones and classes no more than one per class is left. Where most samples differ
+    everything is returned as it was.
+    """
+    table = np.hstack([F, Y])
+    # one number per row: rows that share it are compared, so that chance cannot mislead
+    marks = table @ np.cos(np.arange(1.0, table.shape[1] + 1))
+    _, first, which = np.unique(marks, return_index=True, return_inverse=True)
+    if 2 * first.size > len(table) or not np.array_equal(table[first][which], table):
+        return F, Y, loss
+    total = np.bincount(which, loss.weights(len(Y)))
+    weights = total / total.mean()
+    return F[first], Y[first], replace(loss, sample_weight=weights)
 
 
 def least_squares(A: np.ndarray, Y: np.ndarray) -> np.ndarray:

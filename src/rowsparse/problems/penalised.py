@@ -9,7 +9,6 @@ import numpy as np
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
-from ..losses.null_fit import best_constant, reweighted_fit
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
 from ..numerics.threads import blas_threads_for, cached_property
 from ..penalties.base import Penalty
@@ -224,13 +223,10 @@ class PenalisedProblem(ByValue):
         free = self._free_rows
         if free.size:
             columns = self.design.take(free)
-            if self.ridges[free].any():
-                W[free] = few_columns.fit(columns, self.Y, self.loss, None, self.ridges[free])
-            else:
-                W[free] = reweighted_fit(columns, self.Y, self.loss)
+            W[free] = few_columns.null_fit(columns, self.Y, self.loss, self.ridges[free])
         if self.has_constant and not self.loss.convex:
             constant = np.zeros_like(W)
-            constant[-1] = best_constant(self.Y, self.loss)
+            constant[-1] = few_columns.best_constant(self.Y, self.loss)
             return min(W, constant, key=self.objective)
         return W
 
