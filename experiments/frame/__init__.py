@@ -4,8 +4,16 @@ from .cells import CellFile
 from .claims import Claim, counted, verdict
 from .curves import Curves, along, curves
 from .data import Table, load, random_splits, standardised
-from .pages import figure, interval, markdown_table, mean_and_spread, paragraphs, provenance
-from .run import Options, Study, Task, main
+from .pages import (
+    figure,
+    interval,
+    legend_below,
+    markdown_table,
+    mean_and_spread,
+    paragraphs,
+    provenance,
+)
+from .run import Options, Study, Task, main, whole_page
 
 __all__ = [
     "CellFile",
@@ -20,6 +28,7 @@ __all__ = [
     "curves",
     "figure",
     "interval",
+    "legend_below",
     "load",
     "main",
     "markdown_table",
@@ -29,4 +38,5 @@ __all__ = [
     "random_splits",
     "standardised",
     "verdict",
+    "whole_page",
 ]

@@ -69,8 +69,14 @@ class Curves:
         n = min(len(self.scores[ours]), len(self.scores[theirs]))
         return np.nanmean(self.scores[ours][:n] - self.scores[theirs][:n], axis=0)
 
-    def table(self, ks: Sequence[int] | None = None, deviations: bool = False) -> str:
+    def table(
+        self,
+        ks: Sequence[int] | None = None,
+        deviations: bool = False,
+        n_in_paper: int | None = None,
+    ) -> str:
         """Mean with a 95 % interval, or with the deviation over splits; methods are rows."""
+        of = f" of {n_in_paper}" if n_in_paper else ""
         shown = list(self.ks if ks is None else ks)
         rows = []
         for method, values in self.scores.items():
@@ -79,7 +85,7 @@ class Curves:
                 texts = [mean_and_spread(column, 1) for column in columns]
             else:
                 texts = [_with_interval(column, self.test_share) for column in columns]
-            rows.append([method, str(len(values)), *texts])
+            rows.append([method, f"{len(values)}{of}", *texts])
         return markdown_table(["method", "splits", *(f"k = {k}" for k in shown)], rows)
 
     def difference(self, ours: str, theirs: str, k: int) -> str:

@@ -90,13 +90,22 @@ def figure(
 
     path.parent.mkdir(parents=True, exist_ok=True)
     size = (width * columns, height * rows)
-    drawing, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, dpi=100)
+    drawing, axes = plt.subplots(
+        rows, columns, figsize=size, squeeze=False, dpi=100, layout="constrained"
+    )
     draw(axes)
-    drawing.tight_layout()
     drawing.canvas.draw()
     _save_small(np.asarray(drawing.canvas.buffer_rgba()), path)
     plt.close(drawing)
     return f"{path.parent.name}/{path.name}"
+
+
+def legend_below(axes: Any, columns: int = 8) -> None:
+    """One legend for all panels, under them, where it covers no line."""
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, fontsize=8, frameon=False
+    )
 
 
 def _save_small(pixels: np.ndarray, path: Path) -> None:

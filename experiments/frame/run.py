@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from .cells import CellFile, key_of
 from .claims import Claim, write_claims
+from .pages import paragraphs
 
 HOME = Path(__file__).parents[1]
 QUICK = HOME / "quick"  # not committed
@@ -55,10 +57,27 @@ def main(study: Study, arguments: Sequence[str] | None = None) -> int:
     failed = 0
     if not given.page:
         failed = _measure(study, Options(given.quick, given.splits), cells, given.only)
-    (out / f"{study.name}.md").write_text(study.page(cells, out))
+    (out / f"{study.name}.md").write_text(whole_page(study, cells, out, given.quick))
     write_claims(out / "claims" / f"{study.name}.jsonl", study.claims(cells))
     _say(f"{study.name}: wrote {out / study.name}.md")
     return 1 if failed else 0
+
+
+def whole_page(study: Study, cells: CellFile, folder: Path, quick: bool = False) -> str:
+    """The study's page; under its title how much of the plan is measured."""
+    title, _, rest = study.page(cells, folder).partition("\n\n")
+    return paragraphs(title, _standing(study, cells, quick), rest)
+
+
+def _standing(study: Study, cells: CellFile, quick: bool) -> str:
+    plan = list(study.plan(Options(quick)))
+    missing = [task.settings for task in plan if task.settings not in cells]
+    command = "--quick" if quick else "--full"
+    if not missing:
+        return f"All {len(plan)} cells of `{command}` are measured."
+    names = Counter(f"{one.get('part', '')} {one.get('data', '')}".strip() for one in missing)
+    listed = ", ".join(f"{name} ({count})" for name, count in names.items())
+    return f"**{len(missing)} of {len(plan)} cells of `{command}` are missing**: {listed}."
 
 
 def _parser(study: Study) -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frame import CellFile, figure, interval, markdown_table, paragraphs
+from ..frame import CellFile, figure, interval, legend_below, markdown_table, paragraphs
 from .accuracy import (
     COST_ORDER,
     COSTS,
@@ -16,7 +16,7 @@ from .accuracy import (
     KS,
     LAMBDAS,
     N_FOLDS,
-    N_SPLITS,
+    PAPER_SPLITS,
     STOP,
     TRAIN_SHARE,
     TUNING_COST,
@@ -39,7 +39,7 @@ GRIDS = "; ".join(f"{listed(grid)} at r = {r:g}" for r, grid in LAMBDAS.items())
 TEXT = f"""Accuracy in percent of a linear SVM (libsvm) on the top {K} features, random splits
 6:4, scaling, selection and tuning inside the training part. Less than the paper's protocol:
 
-- {N_SPLITS} splits instead of 10, or as many as the column says;
+- where the column of splits says so, fewer than the paper's {PAPER_SPLITS};
 - lambda in {GRIDS}, C in {listed(COSTS)} instead of .001 … 100 for both;
 - lambda, r and C tuned by {N_FOLDS} folds of the training part on SEMEION and ORL; on the others
   on one inner split 2:1 of it, at most {INNER_TRAIN} samples to fit and {INNER_TEST} to score,
@@ -64,31 +64,18 @@ def section(cells: CellFile, folder: Path) -> str:
     return paragraphs(
         f"## Section 5.2: Table 2, top {K}",
         TEXT,
-        missing(cells),
         *(part for name in measured(cells) for part in data_part(cells, name)),
         "### GSR-FS against the published numbers and against the rivals here",
         summary_table(cells),
         lower(cells),
         "## Figure 3: accuracy against the number of features",
-        f"![accuracy against the number of features]({saved})",
+        f"![accuracy against the number of features, a panel for each data set]({saved})",
         curve_table(cells),
     )
 
 
 def measured(cells: CellFile) -> list[str]:
     return [name for name in COST_ORDER if cells.where(part="accuracy", data=name)]
-
-
-def missing(cells: CellFile) -> str:
-    """A sentence where the run was ended before its plan was."""
-    names = [DATA[name][0] for name in COST_ORDER if name not in measured(cells)]
-    splits = {cell["split"] for cell in cells.where(part="accuracy")}
-    said = [f"not measured yet: {', '.join(names)}"] if names else []
-    if len(splits) == 1:
-        said.append("one split only, so there are no intervals and a point means little")
-    if not said:
-        return ""
-    return f"**The plan is not finished**: {'; '.join(said)}. `--full` goes on from here."
 
 
 def accuracies(cells: CellFile, name: str, method: str, k: int = K) -> list[float]:
@@ -107,11 +94,17 @@ def data_part(cells: CellFile, name: str) -> list[str]:
         ours = accuracies(cells, name, method)
         gap = f"{np.mean(ours) - mean:+.1f}" if ours else "–"
         published = f"{mean:.2f} ± {deviation:.2f}"
-        rows.append((method, published, shown(ours), gap, len(ours), tuned(cells, name, method)))
+        splits = of_the_paper(ours)
+        rows.append((method, published, shown(ours), gap, splits, tuned(cells, name, method)))
     default = accuracies(cells, name, DEFAULT)
-    rows.append(("default", "–", shown(default), "", len(default), ""))
+    rows.append(("default", "–", shown(default), "", of_the_paper(default), ""))
     head = ("method", "published", "ours", "difference", "splits", "r, lambda tuned to")
     return [f"### {paper}: data {difference}", markdown_table(head, rows)]
+
+
+def of_the_paper(values: list[float]) -> str:
+    """How many of the paper's splits there are."""
+    return f"{len(values)} of {PAPER_SPLITS}"
 
 
 def shown(values: list[float]) -> str:
@@ -180,7 +173,7 @@ def curve_table(cells: CellFile) -> str:
 
 
 STYLES = {
-    "ReliefF": ("0.75", "-"), "mRMR": ("0.5", "-"), "MTFS": ("tab:brown", "--"),
+    "ReliefF": ("0.7", ":"), "mRMR": ("0.3", ":"), "MTFS": ("tab:brown", "--"),
     "RFS": ("tab:orange", "--"), "E-RFS": ("tab:olive", "--"), "RK1U": ("tab:purple", "--"),
     "GSR p=1": ("tab:cyan", "-"), "GSR p=.75": ("tab:blue", "-"), "GSR p=.5": ("tab:green", "-"),
     "GSR p=.25": ("tab:pink", "-"), DEFAULT: ("tab:red", "-"),
@@ -197,6 +190,6 @@ def draw(cells: CellFile, axes: Any) -> None:
         axis.set_title(DATA[name][0], fontsize=9)
         axis.set_visible(name in measured(cells))
         axis.tick_params(labelsize=7)
-    axes[0][0].legend(fontsize=6)
-    axes[0][0].set_xlabel("features", fontsize=8)
-    axes[0][0].set_ylabel("accuracy, %", fontsize=8)
+        axis.set_xlabel("features", fontsize=8)
+        axis.set_ylabel("accuracy, %", fontsize=8)
+    legend_below(axes, 6)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..frame import Options, Study, Task
-from . import accuracy, order, synthetic, times
+from . import accuracy, order, reading, synthetic, times
 from .claims import claims
 from .page import page
 
@@ -21,6 +21,7 @@ def plan(options: Options) -> Iterator[Task]:
     yield from times.plan(options)
     yield from folds
     yield from splits
+    yield from reading.plan(options)
 
 
 STUDY = Study("gsr_fs", plan, page, claims)

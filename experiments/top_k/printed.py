@@ -20,15 +20,17 @@ def l20_alm(
     n = len(X)
     inverse = np.linalg.inv(np.eye(n) + X @ X.T)
     V = largest_rows(W, k)
-    E = X @ W - Y
+    XW = X @ W
+    E = XW - Y
     row_multiplier, residual_multiplier = np.zeros_like(W), np.zeros_like(Y)
     while True:
         T = Y + E - residual_multiplier / mu
-        b = (T - X @ W).mean(axis=0)  # (12)
+        b = (T - XW).mean(axis=0)  # (12)
         right = V - row_multiplier / mu + X.T @ (T - b)
         W = right - X.T @ (inverse @ (X @ right))  # (14)
         V = largest_rows(W + row_multiplier / mu, k)  # Algorithm 2
-        XWb = X @ W + b
+        XW = X @ W
+        XWb = XW + b
         E = shrunk_rows(XWb - Y + residual_multiplier / mu, 1 / mu)  # (17), (20)
         row_multiplier = row_multiplier + mu * (W - V)
         residual_multiplier = residual_multiplier + mu * (XWb - Y - E)
@@ -38,9 +40,9 @@ def l20_alm(
 
 def largest_rows(W: np.ndarray, k: int) -> np.ndarray:
     """Algorithm 2: the k rows with the largest sums of absolute values."""
-    order = np.argsort(-np.abs(W).sum(axis=1), kind="stable")[:k]
+    largest = np.argpartition(-np.abs(W).sum(axis=1), k - 1)[:k]
     V = np.zeros_like(W)
-    V[order] = W[order]
+    V[largest] = W[largest]
     return V
 
 

@@ -13,6 +13,7 @@ from ..frame import (
     curves,
     figure,
     interval,
+    legend_below,
     markdown_table,
     paragraphs,
     provenance,
@@ -24,7 +25,7 @@ from .published import DIFFERENCES, DUAL, SECONDS
 OURS = ("zero norm C=1", "zero norm C=10", "zero norm, C by CV")
 RIVALS = ("AROM C=100", "AROM C=1", "AROM, C by CV", "FSV")
 STYLES = {
-    "SVM ranking": "y-.", "AROM C=1": "c--", "AROM C=100": "b--", "FSV": "g:",
+    "SVM ranking": "y-.", "AROM C=1": "C9--", "AROM C=100": "b--", "FSV": "g:",
     "zero norm C=1": "r-o", "zero norm C=10": "m-s",
 }  # fmt: skip
 SHAPES = {
@@ -133,10 +134,10 @@ def _features(cells: CellFile, folder: Path) -> list[str]:
     def draw(axes: Any) -> None:
         for axis, (name, panel) in zip(axes.ravel(), panels.items(), strict=False):
             panel.draw(axis, f"{name}, {SHAPES[name]}", "accuracy (%)", STYLES)
-        axes[0, 0].legend(fontsize=7)
+        legend_below(axes)
 
     file = figure(folder / "figures" / "zero_norm-accuracy.png", draw, len(panels), 1, width=3.6)
-    parts = [f"![accuracy against the number of features]({file})"]
+    parts = [f"![accuracy against the number of features, a panel for each data set]({file})"]
     for name, panel in panels.items():
         own = sizes(cells, name, "FSV") if "FSV" in panel.scores else ()
         fewer = [
@@ -255,7 +256,7 @@ def _norms(cells: CellFile, folder: Path) -> list[str]:
 
     file = figure(folder / "figures" / "zero_norm-norms.png", draw, 2, 1)
     return [
-        f"![features and accuracy against p]({file})",
+        f"![share of features kept, and accuracy, against p]({file})",
         "Accuracy (%):", markdown_table(head, accuracies),
         "Features:", markdown_table(head, counts),
     ]  # fmt: skip

@@ -23,10 +23,10 @@ def squares(calls, *, bad=None):
 
     def plan(options):
         for i in range(options.splits or 3):
-            yield Task({"kind": "square", "i": i}, lambda i=i: measure(i))
+            yield Task({"part": "square", "i": i}, lambda i=i: measure(i))
 
     def page(cells, folder):
-        return f"sum {sum(cell['square'] for cell in cells.where(kind='square'))}\n"
+        return f"# Squares\n\nsum {sum(cell['square'] for cell in cells.where(part='square'))}\n"
 
     def claims(cells):
         return [Claim("a paper", "squares grow", "yes", f"{len(cells.cells)} cells")]
@@ -38,13 +38,16 @@ def test_a_study_goes_on_where_it_was_and_pages_need_cells_alone(tmp_path, capsy
     calls = []
     study = squares(calls)
     assert main(study, ["--full", "--splits", "2", "--out", str(tmp_path)]) == 0
+    part = "# Squares\n\n**1 of 3 cells of `--full` are missing**: square (1).\n\nsum 1\n"
+    assert (tmp_path / "squares.md").read_text() == part
     assert main(study, ["--full", "--out", str(tmp_path)]) == 0
     assert calls == [0, 1, 2]
-    assert (tmp_path / "squares.md").read_text() == "sum 5\n"
+    whole = "# Squares\n\nAll 3 cells of `--full` are measured.\n\nsum 5\n"
+    assert (tmp_path / "squares.md").read_text() == whole
     (tmp_path / "squares.md").unlink()
     assert main(study, ["--page", "--out", str(tmp_path)]) == 0
     assert calls == [0, 1, 2]
-    assert (tmp_path / "squares.md").read_text() == "sum 5\n"
+    assert (tmp_path / "squares.md").read_text() == whole
     assert read_claims(tmp_path / "claims")[0].evidence == "3 cells"
     assert "3 cells, 1 to measure" in capsys.readouterr().err
 

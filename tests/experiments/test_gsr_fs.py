@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.frame import CellFile, Options, Table, main
+from experiments.frame import CellFile, Options, Table, main, whole_page
 from experiments.frame.run import HOME
 from experiments.gsr_fs import accuracy, order, synthetic, times
 from experiments.gsr_fs.claims import claims
-from experiments.gsr_fs.page import page
 from experiments.gsr_fs.study import STUDY
 
 pytest.importorskip("matplotlib")
@@ -63,7 +62,7 @@ def test_an_order_that_is_known_is_found(q, ratio):
 @pytest.mark.skipif(not (HOME / "cells" / "gsr_fs.jsonl").exists(), reason="no committed cells")
 def test_the_committed_page_comes_from_the_committed_cells(tmp_path):
     cells = CellFile(HOME / "cells" / "gsr_fs.jsonl")
-    text = page(cells, tmp_path)
+    text = whole_page(STUDY, cells, tmp_path)
     assert "nan" not in text
     assert len(text.splitlines()) == len((HOME / "gsr_fs.md").read_text().splitlines())
     assert len(claims(cells)) >= 6

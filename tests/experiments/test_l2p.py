@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.frame import CellFile, Table, main
+from experiments.frame import CellFile, Table, main, whole_page
 from experiments.frame.run import HOME
 from experiments.l2p import measure
 from experiments.l2p.claims import claims
-from experiments.l2p.page import page
 from experiments.l2p.read import attainable, steps_to
 from experiments.l2p.study import STUDY
 
@@ -58,7 +57,7 @@ def test_steps_are_counted_to_the_fall_that_is_small():
 @pytest.mark.skipif(not (HOME / "cells" / "l2p.jsonl").exists(), reason="no committed cells")
 def test_the_committed_page_comes_from_the_committed_cells(tmp_path):
     cells = CellFile(HOME / "cells" / "l2p.jsonl")
-    text = page(cells, tmp_path)
+    text = whole_page(STUDY, cells, tmp_path)
     assert "nan" not in text
     assert len(text.splitlines()) == len((HOME / "l2p.md").read_text().splitlines())
     assert len(claims(cells)) >= 6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments.frame import CellFile, Options, Table, along, curves, main, verdict
+from experiments.frame import CellFile, Options, Table, along, curves, main, verdict, whole_page
 from experiments.frame.run import HOME
 from experiments.lpinf import __main__ as lpinf
 from experiments.lpinf.algorithm_1 import algorithm_1
@@ -60,7 +60,7 @@ def test_a_study_measures_and_draws(name, small_data, tmp_path):
 def test_the_committed_page_comes_from_the_committed_cells_alone(name, tmp_path, monkeypatch):
     monkeypatch.setenv("ROWSPARSE_DATA", str(tmp_path))
     cells = CellFile(HOME / "cells" / f"{name}.jsonl")
-    assert STUDIES[name].page(cells, tmp_path) == (HOME / f"{name}.md").read_text()
+    assert whole_page(STUDIES[name], cells, tmp_path) == (HOME / f"{name}.md").read_text()
 
 
 @pytest.mark.parametrize("name", STUDIES)
