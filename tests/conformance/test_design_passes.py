@@ -11,7 +11,7 @@ from rowsparse.numerics import compiling
 @pytest.fixture
 def own_passes(monkeypatch):
     """As if every matrix were large enough for them."""
-    monkeypatch.setattr(storages, "WORTH_OWN_PASS", 0)
+    monkeypatch.setattr(compiling, "WORTH_LOADING", 0)
 
 
 @pytest.mark.usefixtures("own_passes")
@@ -77,10 +77,10 @@ def test_products_with_some_columns_or_samples_by_own_passes(storage, wrapper, t
 
 
 def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monkeypatch):
-    X = np.asfortranarray(numbers(d=21))
+    X = np.asfortranarray(np.zeros((1000, 21)))
     design = as_design(X)
     assert not design.worth_own_pass(5)
-    monkeypatch.setattr(storages, "WORTH_OWN_PASS", X.size)
+    monkeypatch.setattr(compiling, "WORTH_LOADING", 10 * X.size)
     assert design.worth_own_pass(5)
     assert not design.worth_own_pass(1)
     assert not design.worth_own_pass(storages.MOST_OUTPUTS + 1)
@@ -88,7 +88,10 @@ def test_only_large_matrices_in_fortran_order_with_few_outputs_are_worth_it(monk
     assert not as_design(np.ascontiguousarray(X)).worth_own_pass(5)
     assert design.worth_own_gram(21)
     assert not design.worth_own_gram(20)
-    assert not design.worth_own_gram(storages.MOST_GRAM_COLUMNS + 1)
+    monkeypatch.setattr(compiling, "WORTH_LOADING", 0)
+    wide = as_design(np.zeros((50, 100), order="F"))
+    assert wide.worth_own_gram(20)
+    assert not wide.worth_own_gram(30)  # the sums of eight slices would take more room than X
 
 
 @pytest.mark.usefixtures("own_passes")

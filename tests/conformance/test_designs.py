@@ -153,7 +153,7 @@ def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_p
     both = Pair(STORAGES[storage](X, tmp_path), X, wrapper)
     monkeypatch.setattr(storages, "CACHE_BYTES", 8 * 12 * 5)
     for module in (base, storages):
-        monkeypatch.setattr(module, "BLOCK_BYTES", 1)
+        monkeypatch.setattr(module, "COPY_BYTES", 1)
     A = both.matrix
     q = np.random.default_rng(3).uniform(0, 2, A.shape[1])
     np.testing.assert_allclose(both.design.outer(q), (A * q) @ A.T, rtol=1e-10, atol=1e-8)

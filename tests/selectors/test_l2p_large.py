@@ -8,7 +8,7 @@ from scipy import sparse
 
 from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.designs import storages
-from rowsparse.numerics import memory, passes
+from rowsparse.numerics import compiling, memory, passes
 from rowsparse.solvers import IRLS, BlockDescent
 from rowsparse.solvers.penalised import block_descent, first_guess
 
@@ -27,7 +27,7 @@ def fitted(X, Y, **params):
 @pytest.fixture
 def large(monkeypatch):
     """As if every matrix were large enough for passes of our own."""
-    monkeypatch.setattr(storages, "WORTH_OWN_PASS", 0)
+    monkeypatch.setattr(compiling, "WORTH_LOADING", 0)
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["standardized", "plain"])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..numerics.memory import BLOCK_BYTES
+from ..numerics.memory import COPY_BYTES
 from .moments import Moments
 
 Array = np.ndarray
@@ -83,7 +83,7 @@ class Design(ABC):
         n = self.shape[0]
         total = np.zeros((n, n))
         used = np.flatnonzero(weights)
-        size = max(64, min(n, BLOCK_BYTES // (8 * n)))
+        size = max(64, min(n, COPY_BYTES // (8 * n)))
         for start in range(0, used.size, size):
             columns = used[start : start + size]
             block = self.take(columns)

@@ -7,21 +7,19 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
-from ..numerics.compiling import numba_is_there
-from ..numerics.memory import BLOCK_BYTES, CACHE_BYTES
+from ..numerics.compiling import numba_is_there, worth_loading
+from ..numerics.memory import CACHE_BYTES, COPY_BYTES
 from ..numerics.passes import columns_times, combine_columns, gram
 from ..numerics.rows import nonzero_rows
-from ..numerics.threads import cached_property, over_slices
+from ..numerics.threads import N_SLICES, cached_property, over_slices
 from .base import Array, Centers, Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign
 from .passes import LocalPasses
 
-# Where ``numerics.passes`` beat BLAS. Below the first, loading numba costs more than many passes
-# save; the last two are where BLAS, which is made for many columns, has caught up.
-WORTH_OWN_PASS = 1_500_000  # entries of X, or of the named columns of X
+# To so many outputs ``numerics.passes`` beat BLAS, which is made for many, on all threads: to 26 by
+# a tenth and more on one.
 MOST_OUTPUTS = 12
-MOST_GRAM_COLUMNS = 150
 
 
 def as_design(X) -> Design:
@@ -73,13 +71,13 @@ class DenseDesign(Design):
     def matmul(self, W: Array) -> Array:
         used = np.flatnonzero(nonzero_rows(W))
         n_read = self.shape[0] * used.size
-        if n_read >= WORTH_OWN_PASS and self.worth_own_pass(W.shape[1]):
+        if worth_reading(n_read) and self.worth_own_pass(W.shape[1]):
             return combine_columns(self.X, used, W[used])
         if 4 * used.size >= self.shape[1] and self.dtype == np.float64:
             return _product(self.X, W)
         # predictions from float32 as well keep the digits of nearly equal columns
         out = np.zeros((self.shape[0], W.shape[1]))
-        size = max(1, BLOCK_BYTES // (8 * self.shape[0]))
+        size = max(1, COPY_BYTES // (8 * self.shape[0]))
         for start in range(0, used.size, size):
             columns = used[start : start + size]
             out += self.take(columns) @ W[columns]
@@ -162,7 +160,7 @@ class DenseDesign(Design):
         return weights[0] * gram(self.X, rows, middles)
 
     def outer(self, weights: Array) -> Array:
-        if self.X.nbytes > BLOCK_BYTES or 4 * np.count_nonzero(weights) < weights.size:
+        if self.X.nbytes > COPY_BYTES or 4 * np.count_nonzero(weights) < weights.size:
             return super().outer(weights)
         scaled = self.X * np.sqrt(weights)
         return scaled @ scaled.T
@@ -179,13 +177,18 @@ class DenseDesign(Design):
         return 1 < n_outputs <= MOST_OUTPUTS and self._is_large()
 
     def worth_own_gram(self, n_columns: int) -> bool:
-        """On few columns, each of them long."""
-        if n_columns > MOST_GRAM_COLUMNS or self.shape[0] * n_columns < WORTH_OWN_PASS:
-            return False
-        return self._is_large()
+        """Where the columns are long, and the sums of the slices take no more room than X."""
+        long = worth_reading(self.shape[0] * n_columns)
+        return long and N_SLICES * n_columns**2 <= self.X.size and self._is_large()
 
     def _is_large(self) -> bool:
-        return self.X.flags.f_contiguous and self.X.size >= WORTH_OWN_PASS and numba_is_there()
+        return self.X.flags.f_contiguous and worth_reading(self.X.size) and numba_is_there()
+
+
+def worth_reading(n_entries: int) -> bool:
+    """Whether a pass over so many entries pays for compiled loops: memory gives one of them in the
+    time of ten operations."""
+    return worth_loading(10.0 * n_entries)
 
 
 def _cached_pieces(whole: slice, width: int) -> Iterator[slice]:

@@ -7,9 +7,8 @@ import os
 # Of a temporary block that shall stay in the cache of one core. Sums of squares of columns and the
 # filters take the same with 1 to 8 MiB.
 CACHE_BYTES = 4 << 20
-BLOCK_BYTES = 32 << 20  # of columns, or of values of a kernel, that are never all there at once
-# Of columns that join a working set, or whose products are taken: in smaller pieces every column
-# would be read many times.
+# Of columns that are copied to be multiplied: in smaller pieces every column, or the sum of the
+# products, would be read many times.
 COPY_BYTES = 256 << 20
 
 

@@ -12,9 +12,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dsysv, dtrtrs, spotrf, spotrs
 from .threads import blas_threads_for
 
 # Where rounding makes a positive semidefinite matrix indefinite, its diagonal is raised by these
-# parts of itself, one after the other.
-LIFTS = (1e-14, 1e-11, 1e-8)
-SINGLE_LIFTS = (1e-6, 1e-5, 1e-4)  # of a float32 matrix
+# powers of the precision, one after the other: 2e-14, 1e-11 and 1e-8 of itself in float64.
+LIFTS = (7 / 8, 0.7, 0.5)
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,13 @@ def cholesky_solver(A: np.ndarray) -> Cholesky:
 
 
 def lifted_cholesky(
-    A: np.ndarray, diagonal: np.ndarray | float = 0.0, lifts: Sequence[float] | None = None
+    A: np.ndarray, diagonal: np.ndarray | float = 0.0, lifts: Sequence[float] = LIFTS
 ) -> Cholesky:
     """The factor of ``A + diag(diagonal)``, raised a little where rounding made it singular."""
-    if lifts is None:
-        lifts = SINGLE_LIFTS if A.dtype == np.float32 else LIFTS
     own = A.diagonal()
     entries = own + diagonal
     size = np.maximum(own, entries)
-    for lift in lifts:
+    for lift in np.finfo(A.dtype).eps ** np.array(lifts):
         raised = A.copy()
         np.fill_diagonal(raised, entries + lift * size)
         try:

@@ -24,13 +24,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..numerics.rows import nonzero_rows, row_squares
-from ..numerics.systems import Cholesky, lifted_cholesky
+from ..numerics.systems import LIFTS, Cholesky, lifted_cholesky
 from .base import LocalModel, RowPenalty
 
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed
 AT_LEVEL = 1e-9  # relative distance to the level within which an entry is clipped
-LIFTS = (1e-13, 1e-10, 1e-7)  # of the diagonal, where elimination left a block singular
 STEP_LENGTHS = 3.0 ** -np.arange(6)  # that are tried, the full step first
 # What changing the structure entry by entry may cost before sweeps look at it again. GLIOMA /50,
 # p = 1 (133 rows, 50 samples) takes .49 s of CPU without it, .60 s with 5e7 and 1.2 s with 1e9; 20
@@ -219,7 +218,7 @@ class _Structure:
         if not inside.size:
             return None
         rows = np.flatnonzero(self.signs[:, k])
-        factor = lifted_cholesky(G[np.ix_(inside, inside)], lifts=LIFTS)
+        factor = lifted_cholesky(G[np.ix_(inside, inside)])
         half = factor.forward(-self.Q[inside, k])
         coupling = np.zeros((inside.size, len(G)))
         if rows.size:

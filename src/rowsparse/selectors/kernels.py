@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..designs import Design
-from ..numerics.memory import BLOCK_BYTES
+from ..numerics.memory import CACHE_BYTES
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LARGEST = 1e100  # of a kernel's values: a machine multiplies three of them
@@ -130,7 +130,7 @@ class KernelColumns(Design):
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         # 64 at the least: pairwise_kernels spends more on its checks than on fewer points
-        size = max(64, BLOCK_BYTES // (8 * self.shape[0]))
+        size = max(64, CACHE_BYTES // (8 * self.shape[0]))
         for start in range(0, self.shape[1], size):
             part = np.arange(start, min(start + size, self.shape[1]))
             yield part, self.kernel(self.X, self.points[part])
