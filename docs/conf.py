@@ -50,6 +50,7 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 toc_object_entries_show_parents = "hide"  # the margin has room for fit(), not for L2pSelector.fit()
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,

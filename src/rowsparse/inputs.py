@@ -269,6 +269,11 @@ def refuse_strange_table(X: Any) -> None:
         )
     if kind == "LazyFrame":
         raise TypeError("Expected X as an array or a data frame, got a LazyFrame; use X.collect().")
+    if isinstance(X, list | tuple) and X and isinstance(X[0], str):
+        raise ValueError(
+            "Expected a table of numbers in X, got a list of texts; make one of them first, such "
+            "as by sklearn's TfidfVectorizer in the same Pipeline."
+        )
     if _holds_times(X):
         name_columns_without_numbers(X)
 

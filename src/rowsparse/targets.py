@@ -239,8 +239,13 @@ def _numbers(y: np.ndarray, names: tuple[str, ...] | None) -> Target:
     try:
         Y = np.array(y, dtype=float, order="F")  # products with X read it by columns
     except (TypeError, ValueError):
+        what = "numbers in y for task='regression'"
+        instead = "leave task out where they are classes"
+        if y.ndim == 2 and y.shape[1] > 1:
+            what = "numbers or 0/1 labels in a y of several columns"
+            instead = "code every label as 0 and 1"
         raise ValueError(
-            f"Expected numbers in y for task='regression', got dtype {y.dtype}."
+            f"Expected {what}, got words or other things (dtype {y.dtype}); {instead}."
         ) from None
     # mostly the first hundred differ already
     if np.all(Y[:100] == Y[0]) and np.all(Y == Y[0]):

@@ -207,9 +207,23 @@ def test_lazy_sparse_values(monkeypatch):
     pd.testing.assert_frame_equal(lazy.var, adata.var)
 
 
+def test_open_or_closed_is_no_count(recwarn):
+    adata = make()
+    adata.X = (adata.X > 0).astype(np.float32)
+    select_genes(adata, "type", 3)
+    assert not recwarn.list
+
+
+def test_numbers_are_no_groups_of_cells():
+    adata = make()
+    adata.obs["age"] = np.random.default_rng(0).normal(size=adata.n_obs)
+    with pytest.raises(ValueError, match="groups of several cells in 'age', got"):
+        select_genes(adata, "age", 3)
+
+
 def test_counts_are_noticed():
     adata = make()
-    adata.X = sparse.csr_matrix(np.round(np.expm1(adata.X.toarray())))
+    adata.X = sparse.csr_matrix(np.minimum(np.round(np.expm1(adata.X.toarray())), 3.0))
     with pytest.warns(UserWarning, match="look like counts"):
         select_genes(adata, "type", 3)
 

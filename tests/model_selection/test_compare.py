@@ -41,6 +41,9 @@ def test_a_cell_is_a_fit_on_the_training_part_scored_on_the_rest():
     )  # fmt: skip
     assert len(found.cells) == found.n_cells == 2 * 3 * 2 * 2
     assert found.finished
+    assert repr(found) == (
+        "<Comparison of F at k = 2, 4: 24 of 24 cells, shown by to_frame() and intervals()>"
+    )
     for repeat in range(2):
         folds = StratifiedKFold(3, shuffle=True, random_state=5 + repeat).split(X, y)
         for fold, (train, test) in enumerate(folds):

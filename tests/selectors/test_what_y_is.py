@@ -201,3 +201,21 @@ def test_numbers_without_squares_are_to_be_rescaled(selector, factor, words, opt
     selector = selector.set_params(**options)
     with pytest.raises(ValueError, match=rf"{words} numbers.*rescale X"):
         selector.fit(factor * X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        (["a", "b"] * 20, {"task": "regression"}, "leave task out"),
+        ([["no", "yes"], ["yes", "no"]] * 20, {}, "code every label as 0 and 1"),
+    ],
+)
+def test_words_in_place_of_numbers_say_what_to_do(y, options, message):
+    X = np.random.default_rng(0).standard_normal((40, 5))
+    with pytest.raises(ValueError, match=message):
+        TopKSelector(2, **options).fit(X, np.array(y, dtype=object))
+
+
+def test_texts_in_place_of_a_table_say_what_to_do():
+    with pytest.raises(ValueError, match=r"got a list of texts.*TfidfVectorizer"):
+        TopKSelector(1).fit(["a cat", "a dog"], [0, 1])

@@ -27,6 +27,14 @@ def test_it_selects_the_informative_columns_and_classifies_with_them_alone():
     assert machine.score(X, y) > 0.9
 
 
+def test_a_long_way_is_announced_once(caplog, monkeypatch):
+    monkeypatch.setattr("rowsparse.solvers.margin.svm.WORTH_SAYING", 0.0)
+    X, y = labelled(n=60, d=40, c=3)
+    ZeroNormSVC(n_features_to_select=3).fit(X, y)  # C is lowered, from solution to solution
+    assert [record.message for record in caplog.records if "may take" in record.message][1:] == []
+    assert "may take" in caplog.text
+
+
 def test_without_k_few_are_kept_and_all_of_them_have_coefficients():
     X, y = labelled(n=150, d=40)
     machine = ZeroNormSVC().fit(X, y)

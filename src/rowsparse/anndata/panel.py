@@ -147,9 +147,9 @@ def _selector(method: Any, n_genes: int, columns: np.ndarray, required: np.ndarr
 
 
 def _warn_of_counts(X: Any) -> None:
-    """Whole numbers alone are counts, in which the deepest cells would rule."""
+    """Whole numbers beyond 0 and 1 are counts, in which the deepest cells would rule."""
     values = X.data[:10000] if sparse.issparse(X) else np.ravel(X[:100])
-    if values.size and values.max() > 20 and np.all(values == np.round(values)):
+    if values.size and values.max() > 1 and np.all(values == np.round(values)):
         warnings.warn(
             "Expected log-normalised values, got whole numbers, which look like counts; normalise "
             "the cells and take log1p first, or name the layer that has such values.",

@@ -79,10 +79,16 @@ def labels_of(
     elif groups != "all":
         raise ValueError(f"Expected groups to be 'all' or a list of names, got {groups!r}.")
     cells = np.flatnonzero(known)
-    if np.unique(labels[cells]).size < 2:
+    found = np.unique(labels[cells])
+    if found.size < 2:
         raise ValueError(
-            f"Expected at least two groups of cells in {groupby!r}, got "
-            f"{np.unique(labels[cells]).tolist()}; a panel tells groups apart."
+            f"Expected at least two groups of cells in {groupby!r}, got {found.tolist()}; a panel "
+            "tells groups apart."
+        )
+    if 2 * found.size > cells.size:
+        raise ValueError(
+            f"Expected groups of several cells in {groupby!r}, got {found.size} different values "
+            f"in {cells.size} cells; name a column of types or clusters."
         )
     return cells, labels[cells]
 

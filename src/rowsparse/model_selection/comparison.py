@@ -119,7 +119,7 @@ class Difference:
         return f"{better} is better than {worse} {where}: {self.interval}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ByValue, ShownInNotebooks):
     """Methods at numbers of features on the same folds.
 
@@ -153,6 +153,13 @@ class Comparison(ByValue, ShownInNotebooks):
     scoring: str
     n_cells: int
     names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        ks = ", ".join(map(str, self.ks))
+        return (
+            f"<Comparison of {', '.join(self.methods)} at k = {ks}: {len(self.cells)} of "
+            f"{self.n_cells} cells, shown by to_frame() and intervals()>"
+        )
 
     @property
     def finished(self) -> bool:

@@ -75,7 +75,7 @@ class ReweightedSVM(Reweighted):
         of_step = 2.0 * n * m * min(n, m)
         of_machine = 20 * of_step  # the most steps that are usual
         seconds = of_machine * n_outputs / FLOPS
-        if seconds > WORTH_SAYING:
+        if seconds > WORTH_SAYING and not W.any():  # from a point that is known it is faster
             logger.warning("ReweightedSVM: the first of some ten rounds may take %.0f s", seconds)
         return super().start(problem, W)
 
