@@ -41,6 +41,11 @@ class Table:
         scales = np.where(spread > 0, spread, 1.0) if standardised else np.ones(X.shape[1])
         return cls(X, Y, s, factors, scales, varies)
 
+    @property
+    def always_in(self) -> np.ndarray:
+        """Columns that may take a place among the k whatever is in them."""
+        return (self.factors == 0) & (np.ptp(self.X, axis=0) > 0)
+
 
 def coded(recipe: dict[str, Any], y: np.ndarray) -> np.ndarray:
     """±1 for classes (one column for two) and indicators, numbers as they are."""
@@ -77,7 +82,8 @@ class Claim:
         used = np.any(W != 0, axis=1)
         if np.isinf(t.factors[used]).any():
             return np.inf
-        if self.most_rows is not None and np.count_nonzero(used) > self.most_rows:
+        counted = used | t.always_in  # a place that is theirs, whether they use it or not
+        if self.most_rows is not None and np.count_nonzero(counted) > self.most_rows:
             return np.inf
         Z = t.X @ coef.T + intercept
         return float(LOSSES[self.kind](self, Z) + PENALTIES[self.kind](self, W[used], used))
