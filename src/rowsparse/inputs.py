@@ -21,6 +21,8 @@ Check = Callable[[str, Any], object]
 
 TASKS = ("auto", "classification", "regression")
 
+LARGEST_WEIGHT = 1e100  # of a sample: three of them multiplied are still a number
+
 MOST_BYTES = 4e9  # of working memory, where X itself is smaller: half of a small machine's
 
 
@@ -167,7 +169,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
     """Weights >= 0, one per sample, not all zero."""
     if sample_weight is None:
         return None
-    s = np.asarray(sample_weight, dtype=float)
+    s = _numbers(sample_weight, "sample_weight")
     if s.ndim == 0:
         s = np.full(n, float(s))
     if s.shape != (n,):
@@ -182,7 +184,24 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
         )
     if not s.any():
         raise ValueError("Expected some positive sample_weight, got zero for every sample.")
+    extreme = s[(s > 0) & ((s < 1 / LARGEST_WEIGHT) | (s > LARGEST_WEIGHT))]
+    if extreme.size:
+        raise ValueError(
+            f"Expected sample_weight as 0 or between {1 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, got {extreme[0]:g}; multiply all weights by one number."
+        )
     return s
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    """What NumPy reads as real numbers, each of them given."""
+    try:
+        array = np.asanyarray(values)
+        if array.dtype.kind in "cmM" or np.ma.is_masked(array):
+            raise TypeError
+        return np.asarray(array, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"Expected {name} as real numbers, got {values!r:.60}.") from None
 
 
 def check_feature_weights(
@@ -194,12 +213,7 @@ def check_feature_weights(
     by_name = _named_values(feature_weights)
     if by_name is not None:
         feature_weights = _weights_by_name(by_name, n_features, names)
-    try:
-        weights = np.asarray(feature_weights, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"Expected feature_weights as numbers, got {feature_weights!r:.60}."
-        ) from None
+    weights = _numbers(feature_weights, "feature_weights")
     if weights.shape != (n_features,):
         raise ValueError(
             f"Expected feature_weights with one number per column of X, shape ({n_features},), "
@@ -246,78 +260,7 @@ def _weights_by_name(
         )
     weights = np.ones(n_features)
     for name, weight in by_name.items():
+        if not is_real(weight):
+            raise TypeError(f"Expected feature_weights[{name!r}] to be a number, got {weight!r}.")
         weights[position[name]] = weight
     return weights
-
-
-def column_names(y: Any) -> tuple[str, ...] | None:
-    """The names of a data frame's columns; None for everything else."""
-    for library in ("pandas", "polars"):
-        module = sys.modules.get(library)  # a frame of a library that is not loaded is none
-        if module is not None and isinstance(y, module.DataFrame):
-            return tuple(str(name) for name in y.columns)
-    return None
-
-
-def refuse_strange_table(X: Any) -> None:
-    """Refuse what would be answered late, or taken for numbers."""
-    kind = type(X).__name__
-    if kind == "AnnData":  # known by name: the library need not be there
-        raise TypeError(
-            "Expected X as an array, a sparse matrix or a data frame, got AnnData; pass adata.X "
-            "(or adata.layers[...]) as X and adata.obs[...] as y."
-        )
-    if kind == "LazyFrame":
-        raise TypeError("Expected X as an array or a data frame, got a LazyFrame; use X.collect().")
-    if isinstance(X, list | tuple) and X and isinstance(X[0], str):
-        raise ValueError(
-            "Expected a table of numbers in X, got a list of texts; make one of them first, such "
-            "as by sklearn's TfidfVectorizer in the same Pipeline."
-        )
-    if _holds_times(X):
-        name_columns_without_numbers(X)
-
-
-def _holds_times(X: Any) -> bool:
-    """Whether some column of a data frame holds dates or times, which NumPy takes for numbers."""
-    if column_names(X) is None:
-        return False
-    kinds = " ".join({str(kind).lower() for kind in X.dtypes})
-    return any(word in kinds for word in ("date", "time", "duration"))
-
-
-def name_columns_without_numbers(X: Any) -> None:
-    """Raise with the names of a data frame's columns that are no numbers, if there are any."""
-    if column_names(X) is None:
-        return
-    wrong = {}
-    for name in X.columns:
-        column = np.asarray(X[name])
-        try:
-            column.astype(float)
-        except (TypeError, ValueError):
-            wrong[str(name)] = str(column.ravel()[0])
-        if column.dtype.kind in "mM":  # times do become numbers, without a meaning
-            wrong[str(name)] = str(column.ravel()[0])
-    if wrong:
-        raise ValueError(
-            "Expected numbers in X, got strings, dates or other things in the columns "
-            f"{list(wrong)[:5]} (such as {next(iter(wrong.values()))!r}); convert them to numbers "
-            "(categories by pandas.get_dummies, decimal commas by read_csv(decimal=',')) or leave "
-            "them out."
-        ) from None
-
-
-def name_columns_with_gaps(X: Any, names: Any) -> None:
-    """Raise with the columns of an array or a sparse matrix that hold NaN, if there are any."""
-    largest = X.max(axis=0)  # NaN where one is, in one pass and without an array of X's size
-    gaps = np.flatnonzero(
-        np.isnan(largest.toarray().ravel() if sparse.issparse(largest) else largest)
-    )
-    if gaps.size:
-        columns = [str(j if names is None else names[j]) for j in gaps[:5]]
-        raise ValueError(
-            f"Expected no missing values in X, got NaN in {gaps.size} of {X.shape[1]} columns "
-            f"(such as {', '.join(columns)}); put sklearn.impute.SimpleImputer before the selector "
-            "in a Pipeline, or leave these rows or columns out."
-        ) from None

@@ -30,6 +30,9 @@ from .inputs import check_positive, check_task
 MOST_FEW_CLASSES = 20
 RARE = 5
 RARE_CODES = 2
+# Below it squares lose digits or vanish: it is as far above the smallest float with all its digits,
+# 2e-308, as a double has digits.
+SMALLEST_SQUARE = np.finfo(float).tiny / np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,10 @@ def refuse_strange_target(y: Any) -> None:
             "use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
         )
     array = np.asarray(y)
+    if array.ndim == 0:
+        raise ValueError(f"Expected y with one label or number per sample, got {y!r:.60}.")
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError("Expected a label or number for every sample in y, got masked entries.")
     # NumPy turns a list of words and None or NaN into words: look at what was given
     if _some_missing(y if a_list else array.ravel(), array.dtype.kind):
         raise ValueError(
@@ -150,20 +157,20 @@ def as_array(y: Any) -> np.ndarray:
         raise ValueError(f"Expected y with one or two dimensions, got {y.ndim}.")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    if y.dtype == object and y.ndim == 1:
+    if y.dtype == object:
         _check_one_type(y)
     return y
 
 
 def _check_one_type(y: np.ndarray) -> None:
     kinds = set()
-    for label in y:
+    for label in y.flat:
         if isinstance(label, str):
             kinds.add("str")
         else:
             kinds.add("number" if isinstance(label, Real) else type(label).__name__)
     if len(kinds) > 1:
-        names = sorted({type(label).__name__ for label in y})
+        names = sorted({type(label).__name__ for label in y.flat})
         raise ValueError(
             f"Expected class labels of one type, got a mix of {', '.join(names)} in y; "
             "convert them with y.astype(str)."
@@ -253,7 +260,25 @@ def _numbers(y: np.ndarray, names: tuple[str, ...] | None) -> Target:
             "Expected y with more than one value, got a constant target; "
             "there is nothing to select features for."
         )
+    _refuse_extreme(Y)
     return Target(Y.reshape(-1, 1) if Y.ndim == 1 else Y, "numbers", names=names)
+
+
+def _refuse_extreme(Y: np.ndarray) -> None:
+    """Refuse numbers whose squares, which every loss takes, overflow or lose their digits."""
+    with np.errstate(over="ignore"):  # said in words
+        total = float(np.sum(np.square(Y)))
+        largest = float(np.max(np.ptp(Y, axis=0)))
+    if not np.isfinite(total):
+        raise ValueError(
+            "Expected y whose sum of squares is finite, got numbers up to "
+            f"{np.abs(Y).max():.2g}; rescale y."
+        )
+    if largest**2 < SMALLEST_SQUARE:
+        raise ValueError(
+            "Expected y whose squares can be told from zero, got numbers that differ by at most "
+            f"{largest:.2g}; rescale y."
+        )
 
 
 def class_factors(class_weight: Any, target: Target, weights: np.ndarray) -> np.ndarray:

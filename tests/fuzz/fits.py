@@ -196,7 +196,9 @@ def _compare(recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any) -
             if recipe["feature_weights"] is not None:
                 other["feature_weights"] = [recipe["feature_weights"][j] for j in order]
         case "scaling":
-            if not params.get("standardize", True) or X.dtype.kind != "f" or X.dtype.itemsize < 8:
+            if not params.get("standardize", "kernel" not in params):
+                return  # a kernel sees the unit of X
+            if X.dtype.kind != "f" or X.dtype.itemsize < 8:
                 return
             factor = 2.0**7
             X = X * factor

@@ -14,11 +14,13 @@ from sklearn.utils import check_X_y
 from ..designs import ChunkedDesign, Standardized, as_design, in_blocks
 from ..inputs import check_integer, check_sample_weight
 from ..numerics.memory import CACHE_BYTES
+from ..strange_tables import explain_no_table, refuse_strange_table
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
 ADDITIVE = "fisher, f and information_gain with n_bins='sigma'"
+FAR = 400  # powers of two from one, 1e120: squares of such numbers, and sums of them, are finite
 FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
 
 
@@ -86,15 +88,7 @@ def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = 
         X = as_design(X)
         y = np.asarray(y)
     else:
-        X, y = check_X_y(
-            X,
-            y,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-            ensure_min_samples=2,
-            estimator="The filter",
-        )
+        X, y = _checked(X, y)
     if len(y) != X.shape[0]:
         raise ValueError(f"Expected as many samples in y as in X ({X.shape[0]}), got {len(y)}.")
     weights = check_sample_weight(sample_weight, X.shape[0])
@@ -104,6 +98,25 @@ def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = 
         y = y[there]
         weights = weights[there]
     return table_of(X, as_target(y, task), weights)
+
+
+def _checked(X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """X and y as arrays of numbers."""
+    refuse_strange_table(X)
+    try:
+        with np.errstate(invalid="ignore"):  # of 1e308 - 1e308, in the look for NaN
+            return check_X_y(
+                X,
+                y,
+                accept_sparse="csc",
+                dtype=[np.float64, np.float32],
+                multi_output=True,
+                ensure_min_samples=2,
+                estimator="The filter",
+            )
+    except (TypeError, ValueError):
+        explain_no_table(X)
+        raise
 
 
 def check_classes(X, y, task: str, sample_weight, name: str) -> Table:
@@ -126,7 +139,24 @@ def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
         X.sum_duplicates()
     if isinstance(X, ChunkedDesign):
         return Table(X, _outputs(target), weights, _varying_in_blocks(X, target, weights))
-    return Table(X, _outputs(target), weights, varying_columns(X))
+    low, high = column_ranges(X)
+    return Table(_in_range(X, low, high), _outputs(target), weights, _varying(low, high, X.dtype))
+
+
+def _in_range(X: Any, low: np.ndarray, high: np.ndarray) -> Any:
+    """X, or a copy where columns whose squares would overflow or vanish are brought near one by
+    powers of two, to the digit: no filter sees the unit of a column."""
+    sizes = np.maximum(np.abs(low), np.abs(high))
+    exponents = np.frexp(sizes)[1]
+    extreme = (np.abs(exponents) > FAR) & (sizes > 0)
+    if not extreme.any():
+        return X
+    exponents = np.where(extreme, -exponents, 0)
+    if sparse.issparse(X):
+        X = X.copy()
+        X.data = np.ldexp(X.data, np.repeat(exponents, np.diff(X.indptr)))
+        return X
+    return np.ldexp(X, exponents)
 
 
 def _varying_in_blocks(X: ChunkedDesign, target: Target, weights: np.ndarray) -> np.ndarray:
@@ -167,14 +197,11 @@ def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
     return low.astype(float), high.astype(float)
 
 
-def varying_columns(X) -> np.ndarray:
-    """Columns whose range is more than rounding; the others carry no information."""
-    return _varying(*column_ranges(X), X.dtype)
-
-
 def _varying(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Columns whose range is more than rounding; the others carry no information."""
     size = np.maximum(np.abs(low), np.abs(high))
-    return high - low > 10 * np.finfo(dtype).eps * size
+    # of halves: the whole range of numbers up to 1e308 would overflow
+    return high / 2 - low / 2 > 5 * np.finfo(dtype).eps * size
 
 
 def dense_block(X, columns) -> np.ndarray:

@@ -150,8 +150,17 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         self._refuse_feature_weights()
         table = Table.of(self, self.selector, X, y, accept_sparse=False)
         values = np.asarray(table.X, dtype=float)
-        # a constant column has no copy that could differ from it
-        varying = np.flatnonzero(values.std(axis=0) > 0)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinity is said in words
+            spread = values.std(axis=0)
+        if not np.isfinite(spread).all():
+            raise ValueError(
+                "Expected X whose sums of squares are finite, got too large numbers in column "
+                f"{int(np.argmin(np.isfinite(spread)))}; rescale X."
+            )
+        # a constant column has no copy that could differ from it; far from zero, rounding alone is
+        # a spread
+        rounding = 10 * np.finfo(float).eps * np.abs(values).max(axis=0)
+        varying = np.flatnonzero(spread > rounding)
         covariance = self._covariance(values.shape, varying)
         Z, correlation = standardised(values[:, varying], covariance)
         sampler = KnockoffSampler(correlation)

@@ -191,6 +191,11 @@ class ScoreFunction:
                 f"sample_weight, got {self.function!r}."
             )
         used = {name: value for name, value in given.items() if name in self.takes}
+        if len(self.takes) < 2 and "**" not in self.takes:
+            raise TypeError(
+                f"Expected a score function of X and y, got {self.function!r}, which takes "
+                f"{len(self.takes)} of them."
+            )
         # Our filters take the checked table as it is: X is validated once.
         ours = self.function in BY_NAME.values()
         answer = self.function(table if ours else table.X, y, **used, **self.params)
@@ -219,7 +224,12 @@ def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
             answer = answer[1]
         else:
             answer = first
-    scores = np.array(answer, dtype=float)
+    try:
+        scores = np.array(answer, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Expected one number per column of X from the score function, got {answer!r:.60}."
+        ) from None
     if order is not None and scores.shape == order.shape != (d,):  # of the chosen columns alone
         every = np.full(d, np.nan)
         every[order] = scores

@@ -15,24 +15,30 @@ from ..inputs import (
     check_feature_weights,
     check_number,
     check_sample_weight,
-    column_names,
     error_of,
     is_real,
-    name_columns_with_gaps,
-    name_columns_without_numbers,
-    refuse_strange_table,
 )
 from ..losses import ResidualLoss
 from ..penalties import Penalty
 from ..problems.compressed import of_one_pass
 from ..problems.penalised import PenalisedProblem
-from ..targets import Target, as_array, as_target, class_factors, refuse_strange_target
+from ..strange_tables import (
+    column_names,
+    explain_no_table,
+    name_columns_with_gaps,
+    refuse_strange_table,
+)
+from ..targets import (
+    SMALLEST_SQUARE,
+    Target,
+    as_array,
+    as_target,
+    class_factors,
+    refuse_strange_target,
+)
 from .blocks import first_pass, refuse_bad_blocks, refuse_blocks, validated_blocks
 
 FLOATS = [np.float64, np.float32]
-# The sum of squares of a column's entries, below which sums of this size lose digits or vanish: it
-# is as far above the smallest float with all its digits, 2e-308, as a double has digits.
-SMALLEST_SQUARE = np.finfo(float).tiny / np.finfo(float).eps
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -107,8 +113,8 @@ class Data:
         squares = np.ones(d)
         if selector.fit_intercept or selector.standardize:
             # means are needed anyway, and show NaN: no pass over X only to look for it
-            centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
-            with np.errstate(over="ignore"):  # said in words in the next line
+            with np.errstate(over="ignore", invalid="ignore"):  # said in words
+                centers = refuse_bad_numbers(selector, samples.X, design.means(weights))
                 squares = design.squares(weights, centers)
             refuse_bad_numbers(selector, samples.X, squares)
             spread = np.sqrt(squares / n)
@@ -179,7 +185,8 @@ def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
         refuse_bad_blocks(sums)
     name_columns_with_gaps(X, vars(selector).get("feature_names_in_"))
     # scikit-learn's words about infinity; else single entries are finite
-    check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
+    with np.errstate(invalid="ignore"):
+        check_array(X, accept_sparse="csc", input_name="X", estimator=selector)
     raise ValueError(
         "Expected X whose sums of squares are finite, got too large numbers in column "
         f"{int(np.argmin(np.isfinite(sums)))}; rescale X, for example by "
@@ -211,17 +218,18 @@ def validated(
     refuse_strange_target(y)
     options = {"accept_sparse": "csc", "dtype": FLOATS, **options}
     try:
-        return validate_data(
-            selector,
-            X,
-            y,
-            multi_output=True,
-            ensure_min_samples=2,
-            ensure_all_finite=finite,
-            **options,
-        )
+        with np.errstate(invalid="ignore"):  # of 1e308 - 1e308, in the look for NaN
+            return validate_data(
+                selector,
+                X,
+                y,
+                multi_output=True,
+                ensure_min_samples=2,
+                ensure_all_finite=finite,
+                **options,
+            )
     except (TypeError, ValueError) as error:
-        name_columns_without_numbers(X)
+        explain_no_table(X)
         if "X contains NaN" in str(error):
             with_gaps = check_array(X, accept_sparse="csc", ensure_all_finite="allow-nan")
             name_columns_with_gaps(with_gaps, column_names(X))

@@ -39,7 +39,7 @@ from ..targets import Target, as_target, class_factors
 from .base import decided, say_how_it_ended, solver_for
 from .data import validated
 from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
-from .margin import as_labels, at_most_usable, check_labels, majority, solved
+from .margin import as_labels, at_most_usable, check_costs, check_labels, majority, solved
 
 
 def check_kernel(name: str, value: Any) -> None:
@@ -140,7 +140,8 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
                 "constant; scale X or choose another kernel or gamma."
             )
         loss, C = self._loss(weights)
-        problem = MarginProblem(design, target.Y, loss, C, MarginNorm(float(self.norm), factors))
+        penalty = MarginNorm(float(self.norm), factors)
+        problem = check_costs(MarginProblem(design, target.Y, loss, C, penalty))
         k = None
         if self.n_vectors_to_select is not None:
             k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")

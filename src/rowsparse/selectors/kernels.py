@@ -65,6 +65,13 @@ def kernel_width(gamma: Any, X: Any, weights: np.ndarray | None = None) -> float
     if gamma != "scale":
         return float(gamma)
     w = np.ones(X.shape[0]) if weights is None else weights
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses a width of 0 or NaN
+        variance = _variance(X, w)
+    return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+
+
+def _variance(X: Any, w: np.ndarray) -> float:
+    """Of all entries of X, under weights of its rows."""
     total = w.sum() * X.shape[1]
     mean = float((w @ X).sum()) / total
     # from differences: the mean of the squares minus the square of the mean would cancel
@@ -74,8 +81,7 @@ def kernel_width(gamma: Any, X: Any, weights: np.ndarray | None = None) -> float
         squares += np.repeat(w, stored) @ (X.data - mean) ** 2
     else:
         squares = w @ ((X - mean) ** 2).sum(axis=1)
-    variance = float(squares) / total
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(squares) / total
 
 
 class KernelColumns(Design):

@@ -89,7 +89,7 @@ class MarginClassifier(ClassifierMixin, JointSelector):
             k = at_most_usable(k, data.factors, "features", reason)
         # after the input was checked: who asks for too much of bad data is told of the data first
         self._check_memory(data)
-        problem = self._margin_problem(data)
+        problem = check_costs(self._margin_problem(data))
         # an excluded column of any size does no harm
         sizes = problem.sizes_of_columns[np.isfinite(data.factors)]
         check_range(sizes, data.design.dtype, "columns", "use standardize=True")
@@ -180,6 +180,15 @@ def check_range(sizes: np.ndarray, dtype: Any, things: str, advice: str) -> None
             f"Expected {things} of a size between {1 / largest:.0e} and {largest:.0e} in {dtype}, "
             f"got {sizes[outside][0]:.2g}; {advice}."
         )
+
+
+def check_costs(problem: MarginProblem) -> MarginProblem:
+    """The problem, unless its costs of errors are as far from one as no column may be."""
+    with np.errstate(over="ignore"):  # infinity is outside, too
+        costs = np.maximum(problem.C * problem.weights, np.finfo(float).tiny)  # none is zero
+    advice = "change sample_weight, C or the prior"
+    check_range(costs, np.dtype(float), "costs of samples (C, or 2 / prior, times weight)", advice)
+    return problem
 
 
 def majority(target: Target, weights: np.ndarray) -> np.ndarray:
