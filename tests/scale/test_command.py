@@ -103,13 +103,13 @@ def test_on_a_cluster_that_is_there(client, expected, tmp_path):
 def test_on_workers_of_its_own(expected, tmp_path):
     pytest.importorskip("distributed")
     path = written("npy", tmp_path)
-    before = multiprocessing.active_children()
+    before = set(multiprocessing.active_children())
     arguments = ("select", path, "-k", 4, "--method", "topk", "--engine", "dask", "--workers", 1)
     done = rowsparse(*arguments, "--json")
     assert done.exit_code == 0, done.output
     assert names(json.loads(done.stdout)) == names(expected)
     assert "Dask: 1 worker, dashboard at http" in done.stderr
-    assert multiprocessing.active_children() == before  # no process is left behind
+    assert set(multiprocessing.active_children()) <= before  # no process is left behind
 
 
 def test_refusals_are_one_sentence(tmp_path):

@@ -3,14 +3,20 @@
 from .base import Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign
+from .completed import CompletedDesign
+from .members import MemberProducts
+from .searched import SearchedDesign
 from .storages import as_design, in_blocks, is_dask
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [
     "ChunkedDesign",
+    "CompletedDesign",
     "Design",
+    "MemberProducts",
     "Restriction",
     "RowBlocks",
+    "SearchedDesign",
     "Standardized",
     "Subset",
     "WithConstant",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..numerics.memory import COPY_BYTES
+from .members import MemberProducts
 from .moments import Moments
 
 Array = np.ndarray
@@ -24,6 +25,7 @@ class Design(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype  # of the storage: float32 bounds the accuracy that can be asked for
+    complete = True  # whether all products of columns are those of X, so that proofs may use them
 
     @abstractmethod
     def matmul(self, W: Array) -> Array:
@@ -55,6 +57,10 @@ class Design(ABC):
 
     def moments(self, weights: Array, Y: Array) -> Moments | None:
         """Weighted means and central products of [X Y], where a pass made before has left them."""
+        return None
+
+    def member_products(self, weights: Array, Y: Array) -> MemberProducts | None:
+        """The same of some columns, where passes have left them of no more."""
         return None
 
     def means(self, weights: Array) -> Array:

@@ -73,12 +73,16 @@ class ChunkedDesign(Design):
         return np.random.default_rng(0).standard_normal(self.shape[1])
 
     def moments(self, weights: Array, Y: Array) -> Moments | None:
-        if self._summary is None or self._summarised is None:
+        if self._summary is None or not self._was_summarised(weights, Y):
             return None
-        known_weights, known_Y = self._summarised
         moments = self._summary.moments
-        same = np.array_equal(weights, known_weights) and np.array_equal(Y, known_Y)
-        return moments if same and moments.products.ndim == 2 else None
+        return moments if moments.products.ndim == 2 else None
+
+    def _was_summarised(self, weights: Array, Y: Array) -> bool:
+        if self._summarised is None:
+            return False
+        known_weights, known_Y = self._summarised
+        return np.array_equal(weights, known_weights) and np.array_equal(Y, known_Y)
 
     def n_distinct(self, Y: Array) -> int:
         """Samples that differ in X or Y, by the marks of the first pass."""

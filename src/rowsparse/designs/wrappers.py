@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numerics.threads import cached_property
 from .base import Array, Centers, Design
+from .members import MemberProducts
 from .moments import Moments
 from .storages import DenseDesign
 
@@ -82,13 +83,17 @@ class Standardized(Design):
 
     def moments(self, weights: Array, Y: Array) -> Moments | None:
         known = self.base.moments(weights, Y)
-        if known is None:
-            return None
+        return None if known is None else known.transformed(*self._with_targets(Y))
+
+    def member_products(self, weights: Array, Y: Array) -> MemberProducts | None:
+        known = self.base.member_products(weights, Y)
+        return None if known is None else known.transformed(*self._with_targets(Y))
+
+    def _with_targets(self, Y: Array) -> tuple[Array, Array]:
+        """Centers and scales of the columns of [X Y]; Y is left as it is."""
         n_outputs = Y.shape[1]
-        # Y is left as it is
         centers = np.append(self.means_, np.zeros(n_outputs))
-        scales = np.append(self.scales, np.ones(n_outputs))
-        return known.transformed(centers, scales)
+        return centers, np.append(self.scales, np.ones(n_outputs))
 
     def _base_centers(self, centers: Centers) -> Array:
         return self.means_ if centers is None else self.means_ + self.scales * centers
@@ -243,6 +248,10 @@ class WithConstant(Design):
 
     def moments(self, weights: Array, Y: Array) -> Moments | None:
         known = self.base.moments(weights, Y)
+        return None if known is None else known.with_column_of_ones(self.base.shape[1])
+
+    def member_products(self, weights: Array, Y: Array) -> MemberProducts | None:
+        known = self.base.member_products(weights, Y)
         return None if known is None else known.with_column_of_ones(self.base.shape[1])
 
     def _split(self, columns: Array) -> tuple[Array, Array]:

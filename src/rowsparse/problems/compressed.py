@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from ..designs import as_design
+from ..designs import CompletedDesign, MemberProducts, as_design
 from ..designs.base import Design
 from ..losses.residual import ResidualLoss
 from ..numerics.memory import COPY_BYTES
+from ..numerics.rows import row_squares
 from .penalised import PenalisedProblem
 
 # Columns of [X Y]: the root of a larger matrix takes seconds. With 643 (ISOLET1, 1560 samples) 50
 # alphas at p = 0.5 take 12.6 s, not 15.3; with 266 (USPS, 9298) a fit to 50 rows .35 s, not .85.
 MOST = 1000
+# Columns outside of the members that have a sample of their own; the others share these. It bounds
+# the memory of dense copies of columns where there are a hundred thousand.
+MOST_PLACES = 4096
+DEPENDENT = 1e-10  # of a column's square: what is left of one in the span of others
+TINY = np.finfo(float).tiny
 
 
 def compressed(problem: PenalisedProblem) -> PenalisedProblem:
@@ -34,25 +41,89 @@ def compressed(problem: PenalisedProblem) -> PenalisedProblem:
     return _on(root, problem)
 
 
-def of_one_pass(problem: PenalisedProblem) -> PenalisedProblem:
-    """The same of a design in blocks whose one pass has left the moments of [X Y], else the problem
-    itself. The root is that of the central products, with the means as one sample more: columns
-    far from zero lose no digits."""
+def of_passes(problem: PenalisedProblem) -> PenalisedProblem:
+    """The same of a design in blocks whose first pass has left the moments of [X Y], else the
+    problem itself. The root is that of the central products, with the means as one sample more:
+    columns far from zero lose no digits.
+
+    Where passes have left the products of some columns only, the others' are guessed; W on these
+    members has the objective, gradient and certificate of the problem all the same.
+    """
     if not problem.loss.quadratic:
         return problem
-    moments = problem.design.moments(problem.loss.weights(len(problem.Y)), problem.Y)
-    if moments is None:
-        return problem
-    mean = np.sqrt(moments.total) * moments.means
-    return _on(np.vstack([_root(moments.products), mean]), problem)
+    weights = problem.loss.weights(len(problem.Y))
+    moments = problem.design.moments(weights, problem.Y)
+    if moments is not None:
+        mean = np.sqrt(moments.total) * moments.means
+        return _on(np.vstack([_root(moments.products), mean]), problem)
+    known = problem.design.member_products(weights, problem.Y)
+    return problem if known is None else _completed(known, problem)
+
+
+def _completed(known: MemberProducts, problem: PenalisedProblem) -> PenalisedProblem:
+    d = problem.design.shape[1]
+    shared, own = completed_root(known, len(known.members) - problem.Y.shape[1])
+    # columns of the largest products with what members leave of Y have a sample of their own each
+    pull = row_squares(shared[-problem.Y.shape[1] :, :d].T) / np.maximum(known.squares[:d], TINY)
+    order = np.argsort(-np.where(own > 0, pull, -1.0), kind="stable")
+    place = np.empty(d, dtype=int)
+    place[order] = np.arange(d) % MOST_PLACES
+    mean = np.sqrt(known.total) * known.means
+    shared = np.vstack([mean, shared])
+    design = CompletedDesign(shared[:, :d], own, place)
+    Y = np.vstack([shared[:, d:], np.zeros((design.n_own, problem.Y.shape[1]))])
+    return _on_samples(design, Y, problem)
+
+
+def completed_root(known: MemberProducts, n_members: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose products are those of the members with all columns of [X Y], and for the columns
+    of X the length of what lies outside of their span and Y's."""
+    scale = np.sqrt(known.squares)
+    scale[scale == 0] = 1.0
+    products = known.products / scale / scale[known.members, None]
+    members = known.members[:n_members]
+    targets = known.members[n_members:]
+    rows = _coordinates(products[:n_members], members)
+    # what the members leave of Y, then what both leave of every column
+    rest = products[n_members:] - rows[:, targets].T @ rows
+    rest[:, members] = 0.0
+    rows = np.vstack([rows, _coordinates(rest, targets)])
+    own = np.where(known.squares > 0, 1.0, 0.0) - row_squares(rows.T)
+    own[own < known.digits] = 0.0  # rounding; the column lies in the span
+    own[members] = 0.0
+    d = len(own) - len(targets)
+    return rows * scale, np.sqrt(own[:d]) * scale[:d]
+
+
+def _coordinates(products: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """All columns along a basis of the members' span, from the members' products with them."""
+    G = products[:, members]
+    try:
+        L = np.linalg.cholesky(G)
+        if L.diagonal().min(initial=1.0) < np.sqrt(DEPENDENT):
+            raise np.linalg.LinAlgError
+        rows = solve_triangular(L, products, lower=True)
+        rows[:, members] = L.T
+    except np.linalg.LinAlgError:  # some members depend on others
+        values, vectors = np.linalg.eigh((G + G.T) / 2)
+        values = np.maximum(values, 0.0)
+        counts = values > DEPENDENT * values.max(initial=0.0)
+        rows = np.zeros(products.shape)
+        rows[counts] = vectors[:, counts].T @ products / np.sqrt(values[counts])[:, None]
+        rows[:, members] = np.sqrt(values)[:, None] * vectors.T
+    return rows
 
 
 def _on(root: np.ndarray, problem: PenalisedProblem) -> PenalisedProblem:
     """The problem on these rows of [X Y], whose products are those of all samples."""
-    n, d = problem.design.shape
-    few = len(root)
-    loss = ResidualLoss(2.0, np.full(few, few / n))
-    on_few = replace(problem, design=as_design(root[:, :d]), Y=root[:, d:].copy(), loss=loss)
+    d = problem.design.shape[1]
+    return _on_samples(as_design(root[:, :d]), root[:, d:].copy(), problem)
+
+
+def _on_samples(design: Design, Y: np.ndarray, problem: PenalisedProblem) -> PenalisedProblem:
+    few = len(Y)
+    loss = ResidualLoss(2.0, np.full(few, few / len(problem.Y)))
+    on_few = replace(problem, design=design, Y=Y, loss=loss)
     on_few.__dict__["sample_curvatures"] = problem.sample_curvatures
     return on_few
 

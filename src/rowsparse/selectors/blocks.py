@@ -7,12 +7,15 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..designs import ChunkedDesign, as_design, is_dask
+from ..designs import ChunkedDesign, SearchedDesign, as_design, is_dask
 from ..targets import refuse_strange_target
 
 # Columns of [X Y] up to which all their products are computed in the first pass: with more, their
 # root alone takes longer than some passes, and copies of the matrix fill a small machine's memory.
 MOST_PRODUCTS = 5000
+# Columns from which one fit looks for those whose products it needs: to multiply 1,000 with each
+# other takes as long as some four passes of sums, which is what it then makes.
+SEARCH_FROM = 1000
 TAKE_BLOCKS = (
     "L2pSelector, LpInfSelector, TopKSelector with r=2, ScoreSelector with an additive filter, and "
     "SelectorCV or StabilitySelector of these"
@@ -27,16 +30,16 @@ def refuse_blocks(selector: Any, X: Any) -> NoReturn:
     )
 
 
-def refuse_passes(r: float, X: Any) -> None:
+def refuse_passes(r: float, X: Any, one_fit: bool) -> None:
     """Say what TopKSelector needs of X in blocks, where it is something else."""
     if r != 2:
         raise ValueError(
             f"Expected r=2 for TopKSelector on X in blocks, got r={r!r}; use r=2, or L2pSelector."
         )
-    if len(X.shape) == 2 and X.shape[1] > MOST_PRODUCTS:
+    if not one_fit and len(X.shape) == 2 and X.shape[1] > MOST_PRODUCTS:
         raise ValueError(
-            f"Expected X in blocks with at most {MOST_PRODUCTS} columns for TopKSelector, got "
-            f"{X.shape[1]}; use L2pSelector, or a filter first."
+            f"Expected X in blocks with at most {MOST_PRODUCTS} columns for many fits of "
+            f"TopKSelector, got {X.shape[1]}; fit one k, use L2pSelector, or a filter first."
         )
 
 
@@ -78,13 +81,21 @@ def check_same_columns(selector: Any, X: Any) -> ChunkedDesign:
     return design
 
 
-def first_pass(design: ChunkedDesign, weights: np.ndarray, Y: np.ndarray, squared: bool) -> None:
-    """All that one pass says: for squared loss of not too many columns all that is needed. A
-    design that knows it from an earlier fit is not read again."""
+def first_pass(
+    design: ChunkedDesign, weights: np.ndarray, Y: np.ndarray, squared: bool, one_fit: bool
+) -> ChunkedDesign:
+    """All that one pass says: for squared loss of not too many columns all that is needed; where
+    there are more, and the products are for one fit alone, a design that learns some of them. One
+    that knows all from an earlier fit is not read again."""
     if design.moments(weights, Y) is not None:
-        return
-    many = design.shape[1] + Y.shape[1] > MOST_PRODUCTS
-    design.summarise(weights, Y, diagonal_only=many or not squared)
+        return design
+    columns = design.shape[1] + Y.shape[1]
+    if squared and one_fit and columns > SEARCH_FROM:
+        searched = SearchedDesign(design)
+        searched.look(weights, Y)
+        return searched
+    design.summarise(weights, Y, diagonal_only=columns > MOST_PRODUCTS or not squared)
+    return design
 
 
 def refuse_bad_blocks(sums: np.ndarray) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..inputs import (
 )
 from ..losses import ResidualLoss
 from ..penalties import Penalty
-from ..problems.compressed import of_one_pass
+from ..problems.compressed import of_passes
 from ..problems.penalised import PenalisedProblem
 from ..strange_tables import (
     column_names,
@@ -95,17 +95,25 @@ class Data:
 
     @classmethod
     def of(
-        cls, selector: Any, X: Any, y: Any, sample_weight: Any, squared_loss: bool = False
+        cls,
+        selector: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        squared_loss: bool = False,
+        one_fit: bool = False,
     ) -> Data:
         """Check everything that ``fit`` was given and standardise the columns. With squared loss
-        the first pass over X in blocks may be the only one."""
+        the first pass over X in blocks may be the only one; what it has to tell depends on whether
+        it is for ``one_fit`` or for many."""
         samples = Samples.of(selector, X, y, sample_weight, finite=False)
         design = as_design(samples.X)
         n, d = design.shape
         given = np.ones(n) if samples.weights is None else samples.weights
         weights = given / given.mean()
         if isinstance(design, ChunkedDesign):
-            first_pass(design, weights, samples.target.Y, squared_loss)
+            design = first_pass(design, weights, samples.target.Y, squared_loss, one_fit)
+            samples = replace(samples, X=design)
         constant = design.constant_columns()
         means = np.zeros(d)
         scales = np.ones(d)
@@ -140,7 +148,23 @@ class Data:
         """The problem on this data; of X in blocks on few samples, where one pass has told all."""
         build = PenalisedProblem.build
         problem = build(self.design, self.target.Y, loss, penalty, fit_intercept, ridge)
-        return of_one_pass(problem) if isinstance(self.X, ChunkedDesign) else problem
+        return of_passes(problem) if isinstance(self.X, ChunkedDesign) else problem
+
+
+def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:
+    """A named start, "best", or an array of finite numbers with two dimensions."""
+    if isinstance(value, str):
+        if value not in (*starts, "best"):
+            known = ", ".join(map(repr, starts))
+            raise ValueError(f"Expected {name} to be {known}, 'best' or an array, got {value!r}.")
+        return
+    array = np.asarray(value, dtype=float)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected {name} as an array of shape (features × outputs), got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"Expected a finite {name} array, got NaN or infinity in it.")
 
 
 def check_ridge(name: str, value: Any) -> None:

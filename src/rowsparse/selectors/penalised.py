@@ -27,31 +27,16 @@ from ..penalties import L2p, LpInf
 from ..penalties.families import PowerPenalty
 from ..problems.base import PENALTY
 from ..problems.penalised import PenalisedProblem
-from ..results import Path, Solution
+from ..results import Solution
 from ..solvers import Solver, choose
 from ..solvers.penalised.bounds import bounded
 from ..solvers.penalised.exactly_k import at_most_k
 from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
-from .data import Data, check_ridge, explaining_bad_numbers, refuse_bad_squares
+from .data import Data, check_init, check_ridge, explaining_bad_numbers, refuse_bad_squares
+from .rounds import Fitted, fitted_in_rounds
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given: a round number
-
-
-def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:
-    """A named start, "best", or an array of finite numbers with two dimensions."""
-    if isinstance(value, str):
-        if value not in (*starts, "best"):
-            known = ", ".join(map(repr, starts))
-            raise ValueError(f"Expected {name} to be {known}, 'best' or an array, got {value!r}.")
-        return
-    array = np.asarray(value, dtype=float)
-    if array.ndim != 2:
-        raise ValueError(
-            f"Expected {name} as an array of shape (features × outputs), got {array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"Expected a finite {name} array, got NaN or infinity in it.")
 
 
 @dataclass(eq=False, repr=False)
@@ -95,17 +80,19 @@ class RowSelector(JointSelector):
         """The penalty of this selector at a strength, given the features' factors."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        data = Data.of(self, X, y, sample_weight, self._loss(None).quadratic)
+        data = Data.of(self, X, y, sample_weight, self._loss(None).quadratic, one_fit=True)
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
-        problem = self._problem(data, k)
-        with explaining_bad_numbers(self, X, problem):
-            alpha, solution, path = self._solve(problem, k)
+        problem, solution, path = fitted_in_rounds(
+            data.X,
+            self._solver,
+            lambda: self._problem(data, k),
+            lambda problem, solver: self._explained(X, problem, solver, k),
+        )
         say_how_it_ended(solution)
-        problem = problem.with_alpha(alpha)
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
-        self.alpha_ = float(alpha)
+        self.alpha_ = float(problem.penalty.alpha)
         self.ridge_ = problem.ridge
         self.entered_alpha_ = np.full(self.scores_.size, np.nan) if path is None else path.entered
         self._say_what_is_missing(k)
@@ -144,18 +131,22 @@ class RowSelector(JointSelector):
             return 0.0  # without a choice of k there is nothing for a ridge to steady
         return automatic_ridge(data, k, self._loss(None).r, self.fit_intercept)
 
-    def _solve(
-        self, problem: PenalisedProblem, k: int | None
-    ) -> tuple[float, Solution, Path | None]:
-        solver = self._solver(problem)
+    def _explained(
+        self, X: Any, problem: PenalisedProblem, solver: Solver, k: int | None
+    ) -> Fitted:
+        with explaining_bad_numbers(self, X, problem):
+            return self._solve(problem, solver, k)
+
+    def _solve(self, problem: PenalisedProblem, solver: Solver, k: int | None) -> Fitted:
         if self.alpha is None and k is not None:
             reached, solution, path = path_to_k(problem, solver, k, self.init)
+            problem = problem.with_alpha(reached)
             if not isinstance(self.ridge, str):
-                solution = self._with_bound(problem.with_alpha(reached), solution)
-            return reached, solution, path
+                solution = self._with_bound(problem, solution)
+            return Fitted(problem, solution, path)
         alpha = DEFAULT_FRACTION * problem.alpha_max() if self.alpha is None else self.alpha
         problem = problem.with_alpha(alpha)
-        return alpha, self._with_bound(problem, at_most_k(problem, solver, self.init, k)), None
+        return Fitted(problem, self._with_bound(problem, at_most_k(problem, solver, self.init, k)))
 
     @staticmethod
     def _with_bound(problem: PenalisedProblem, solution: Solution) -> Solution:

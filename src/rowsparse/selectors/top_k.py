@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
@@ -33,6 +34,7 @@ from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
 from .blocks import refuse_passes
 from .data import Data, check_ridge, refuse_bad_squares
+from .rounds import Fitted, fitted_in_rounds
 
 
 def check_seed(name: str, value: Any) -> None:
@@ -143,16 +145,26 @@ class TopKSelector(JointSelector):
     }
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        data = self._data(X, y, sample_weight)
-        problem = self._problem(data)
-        refuse_bad_squares(self, X, problem)
-        solution = solve_top_k(problem, self._solver(), self.n_init, self.polish, self._rng())
+        data = self._data(X, y, sample_weight, one_fit=True)
+        rng = self._rng()
+        problem, solution, _ = fitted_in_rounds(
+            data.X,
+            lambda _: self._solver(),
+            lambda: self._problem(data),
+            lambda problem, solver: self._solve(X, problem, solver, deepcopy(rng)),
+        )
         say_how_it_ended(solution)
         self.ridge_ = problem.ridge
         k = check_k(self.n_features_to_select, data.factors)
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
         self._say_if_nothing_helps(problem)
         self._say_what_is_missing(k, data.factors == 0)
+
+    def _solve(
+        self, X: Any, problem: PenalisedProblem, solver: Solver, rng: np.random.Generator
+    ) -> Fitted:
+        refuse_bad_squares(self, X, problem)
+        return Fitted(problem, solve_top_k(problem, solver, self.n_init, self.polish, rng))
 
     def problem_and_solver(
         self, X: Any, y: Any, sample_weight: Any = None, k: int | None = None
@@ -162,12 +174,12 @@ class TopKSelector(JointSelector):
         check_parameters(self)
         return self._problem(self._data(X, y, sample_weight), k), self._solver()
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> Data:
+    def _data(self, X: Any, y: Any, sample_weight: Any, one_fit: bool = False) -> Data:
         """The columns as the problem sees them. Swaps of rows need many passes: X in blocks is for
-        squared loss of as many columns as one pass can multiply with each other."""
+        squared loss, and along a path of as many columns as can be multiplied with each other."""
         if in_blocks(X):
-            refuse_passes(self.r, X)
-        return Data.of(self, X, y, sample_weight, squared_loss=True)
+            refuse_passes(self.r, X, one_fit)
+        return Data.of(self, X, y, sample_weight, squared_loss=True, one_fit=one_fit)
 
     def _solver(self) -> Solver:
         return self.solver if isinstance(self.solver, Solver) else Splice()

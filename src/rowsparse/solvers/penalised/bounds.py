@@ -30,6 +30,8 @@ def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -
     """
     if not proofs_wanted():
         return solution
+    if not problem.design.complete:  # the relaxation, and what is known, may rest on guesses
+        known = 0.0
     lower = max(known, 0.0)
     envelope = problem.penalty.envelope(problem.ridge)
     if envelope is not None and problem.loss.convex and _worth_its_time(problem):
@@ -54,7 +56,8 @@ def _worth_its_time(problem: PenalisedProblem) -> bool:
     features = problem.ridges > 0
     curvature = np.mean(problem.sample_curvatures[features])
     units = problem.residual_scale ** (problem.loss.r - 2)
-    return bool(problem.ridge >= SMALLEST_RIDGE * curvature * units)
+    large = problem.ridge >= SMALLEST_RIDGE * curvature * units
+    return bool(large and problem.design.complete)
 
 
 def _in_words(lower: float, objective: float) -> str:

@@ -52,6 +52,8 @@ def bound(
         return None
     if k == 1:
         return best_single(columns, n)
+    if not problem.design.complete:  # more is about products of all columns
+        return None
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
         return best_pair(columns, n, out_of_time)
     if k < d < n and n * d**2 <= ROOT_FLOPS:

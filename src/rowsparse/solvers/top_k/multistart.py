@@ -182,6 +182,8 @@ class Job:
         problem = self.problem
         if not problem.loss.convex or not self.support.size or self.deadline.passed():
             return None
+        if not problem.design.complete:  # a relaxation has all columns in it
+            return None
         if not problem.loss.quadratic:
             value = robust_bound(problem, self.support, self.search.k, self.objective)
             return Bound(value, "a convex relaxation")

@@ -193,11 +193,12 @@ def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -
     return constrained.refitted(best.support)
 
 
-def unexplained(problem: PenalisedProblem) -> float:
-    """The share of Y's squares that forward selection leaves, of those that free rows leave; one
-    where they leave none."""
+def unexplained(problem: PenalisedProblem) -> tuple[float, np.ndarray]:
+    """The share of Y's squares that forward selection leaves, of those that free rows leave, one
+    where they leave none; and what it selects."""
     search = SquaredSearch(problem, problem.limit)
     nothing = search.value(NO_ROWS)
     if nothing <= search.resolution:
-        return 1.0
-    return search.value(search.forward()) / nothing
+        return 1.0, NO_ROWS
+    support = search.forward()
+    return search.value(support) / nothing, support
