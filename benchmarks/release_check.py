@@ -14,7 +14,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
-# Bytes. Goal: 400 kB; 221 files of source, 1.29 MB with .25 MB of docstrings, pack to 495 kB,
+# Bytes. Goal: 400 kB; 227 files of source, 1.40 MB with their docstrings, pack to 533 kB (bc21b12),
 # and nothing else is in it.
 LARGEST_WHEEL = 550_000
 CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "numba"}

@@ -112,6 +112,22 @@ def test_on_workers_of_its_own(expected, tmp_path):
     assert set(multiprocessing.active_children()) <= before  # no process is left behind
 
 
+@pytest.mark.xdist_group("cluster")
+def test_a_worker_that_is_slow_to_end_takes_no_answer_away(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from rowsparse.designs.dask_arrays import cluster
+
+    close = distributed.LocalCluster.close
+
+    def close_late(self, *arguments, **options):
+        close(self, *arguments, **options)
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed.LocalCluster, "close", close_late)
+    with cluster(None, 1) as said:
+        assert said.startswith("1 worker, ")
+
+
 def test_refusals_are_one_sentence(tmp_path):
     path = written("parquet folder", tmp_path)
     select = ("select", path, "--target", "y", "-k", 2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 import dask
@@ -174,11 +174,18 @@ def cluster(address: str | None, n_workers: int | None) -> Iterator[str]:
             local = LocalCluster(
                 n_workers=n_workers or CPU_COUNT, threads_per_worker=1, silence_logs=logging.ERROR
             )
-            client = stack.enter_context(Client(stack.enter_context(local)))
+            stack.callback(_close, local)
+            client = stack.enter_context(Client(local))
         else:
             client = stack.enter_context(_client_of(Client, address))
         count = len(client.nthreads())
         yield f"{count} worker{'s' * (count != 1)}, dashboard at {client.dashboard_link}"
+
+
+def _close(local: Any) -> None:
+    """On a busy machine a worker may be killed before it has ended; its answer is there already."""
+    with suppress(TimeoutError):
+        local.close()
 
 
 def _client_of(client: Any, address: str) -> Any:
