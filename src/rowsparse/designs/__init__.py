@@ -5,6 +5,7 @@ from .blocks import RowBlocks
 from .chunked import ChunkedDesign
 from .completed import CompletedDesign
 from .members import MemberProducts
+from .passes import TablePasses
 from .searched import SearchedDesign
 from .storages import as_design, in_blocks, is_dask
 from .wrappers import Restriction, Standardized, Subset, WithConstant
@@ -19,6 +20,7 @@ __all__ = [
     "SearchedDesign",
     "Standardized",
     "Subset",
+    "TablePasses",
     "WithConstant",
     "as_design",
     "in_blocks",

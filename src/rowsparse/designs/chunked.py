@@ -84,6 +84,11 @@ class ChunkedDesign(Design):
         known_weights, known_Y = self._summarised
         return np.array_equal(weights, known_weights) and np.array_equal(Y, known_Y)
 
+    @property
+    def has_products(self) -> bool:
+        """Whether a pass has left the products of all columns."""
+        return self._summary is not None and self._summary.moments.products.ndim == 2
+
     def n_distinct(self, Y: Array) -> int:
         """Samples that differ in X or Y, by the marks of the first pass."""
         if self._summary is None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..numerics.memory import COPY_BYTES
 from .base import Array
 from .blocks import RowBlocks
 
@@ -81,6 +83,21 @@ class LocalPasses(Passes):
                 if following < n_blocks:
                     coming = reader.submit(self.store.block, following)
                 yield block
+
+
+class TablePasses(LocalPasses):
+    """Over a table in memory; there is nothing to read ahead."""
+
+    def __init__(self, table: Any):
+        n, d = table.shape
+        self.table = table
+        self.shape = (n, d)
+        self.dtype = float_type(table.dtype)
+        self.bounds = np.append(np.arange(0, n, max(1, COPY_BYTES // (8 * d))), n)
+
+    def _read_ahead(self) -> Iterator[Any]:
+        for start, stop in pairwise(self.bounds):
+            yield self.table[start:stop]
 
 
 class ChosenPasses(Passes):

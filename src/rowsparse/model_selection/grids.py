@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from ..inputs import did_you_mean, is_integer
+from ..problems.penalised import PenalisedProblem
 from ..selectors import TopKSelector
 from ..selectors.penalised import RowSelector
 from .following import checked_ks, k_parameter, with_k
-from .intake import selects_k
+from .intake import Table, selects_k
 
 N_ALPHAS = 50  # as scikit-learn's MultiTaskLassoCV had it for long: enough for steps of 10 %
 SMALLEST_ALPHA = 1e-2  # of alpha_max, the default of selection_path
@@ -42,10 +43,10 @@ class Combination:
 
 
 def combinations(
-    selector: Any, grid: Any, ks: Any, X: Any, y: Any, fit_params: dict[str, Any]
+    selector: Any, grid: Any, ks: Any, table: Table, fit_params: dict[str, Any]
 ) -> list[Combination]:
     """Every combination of the grid, with its path. alpha_max is that of all samples."""
-    d = X.shape[1]
+    d = table.shape[1]
     found = []
     for one in _grids(selector, grid):
         names = ("alpha", k_parameter(selector))
@@ -62,7 +63,7 @@ def combinations(
         if len(axis) > 1:
             raise ValueError(f"Expected alpha or a number of features, got both: {list(axis)}.")
         for params in ParameterGrid(one):
-            found.append(_combination(selector, dict(params), axis, X, y, fit_params))
+            found.append(_combination(selector, dict(params), axis, table, fit_params))
     return found
 
 
@@ -111,8 +112,7 @@ def _combination(
     selector: Any,
     params: dict[str, Any],
     axis: dict[str | None, Any],
-    X: Any,
-    y: Any,
+    table: Table,
     fit_params: dict[str, Any],
 ) -> Combination:
     configured = clone(selector).set_params(**params)
@@ -125,22 +125,24 @@ def _combination(
             )
         # along the path alpha alone says how many features there are
         configured.set_params(n_features_to_select=None, alpha=None)
-        return Combination(configured, params, _alphas(axis["alpha"], configured, X, y, fit_params))
+        return Combination(
+            configured, params, _alphas(axis["alpha"], configured, table, fit_params)
+        )
     if not axis:
         return Combination(configured, params)
-    ks = checked_ks(next(iter(axis.values())), X.shape[1])
+    ks = checked_ks(next(iter(axis.values())), table.shape[1])
     configured = with_k(configured, ks[-1])
     if isinstance(configured, RowSelector | TopKSelector) and isinstance(configured.ridge, str):
         # the automatic ridge of the path is that of its largest k: say it, so that a fit with
         # best_params_ solves the problem whose score was compared
-        ridge = configured.problem_and_solver(X, y, fit_params.get("sample_weight"))[0].ridge
+        ridge = _problem(configured, table, fit_params).ridge
         configured.set_params(ridge=ridge)
         params = {**params, "ridge": ridge}
     return Combination(configured, params, ks=tuple(ks))
 
 
 def _alphas(
-    wanted: Any, configured: RowSelector, X: Any, y: Any, fit_params: dict[str, Any]
+    wanted: Any, configured: RowSelector, table: Table, fit_params: dict[str, Any]
 ) -> np.ndarray:
     if not is_integer(wanted):
         # falling: every step starts from the sparser one before
@@ -150,7 +152,14 @@ def _alphas(
         return alphas
     if wanted < 1:
         raise ValueError(f"Expected at least one alpha, got alpha={wanted!r} in grid.")
-    problem = configured.problem_and_solver(X, y, fit_params.get("sample_weight"))[0]
     # of all samples: folds that differ in alpha could not be compared
-    top = problem.alpha_max()
+    top = _problem(configured, table, fit_params).alpha_max()
     return np.geomspace(top, top * SMALLEST_ALPHA, int(wanted))
+
+
+def _problem(
+    selector: RowSelector | TopKSelector, table: Table, fit_params: dict[str, Any]
+) -> PenalisedProblem:
+    """What the selector solves on all samples."""
+    X = table.everyone(selector)
+    return selector.problem_and_solver(X, table.y, fit_params.get("sample_weight"))[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .following import follow
 from .intake import Table, fit_params_of, seeded, selects_k
-from .parts import Part, learn_together, refuse_nested_clusters
+from .parts import Part, learn_together, refuse_nested_clusters, training_part
 from .progress import finished
 from .store import CellStore, Fingerprint
 
@@ -42,7 +42,7 @@ class PairTask:
     weight: np.ndarray | None
     halves: tuple[np.ndarray, np.ndarray]
     seed: int
-    parts: tuple[Any, ...] = ()  # designs of the halves of X in blocks
+    parts: tuple[Part | None, ...] = (None, None)  # of the halves, where X is read by passes
 
     @property
     def key(self) -> str:
@@ -60,7 +60,7 @@ class PairTask:
         given = fit_params_of(self.selector, weight)
         k = int(selects_k(self.selector) or 1)
         # gaps are filled within the half: the two know nothing of each other
-        X = self.parts[which] if self.parts else self.table.filled(rows).rows(rows)
+        X = training_part(self.table.filled(rows), self.selector, rows, self.parts[which])
         walk = follow(seeded(self.selector, seed), X, self.table.y[rows], given, ks=[k])
         return Half(walk.steps[0].columns, bool(walk.not_converged))
 
@@ -81,9 +81,12 @@ def folder_of(store: Any, tasks: list[PairTask]) -> CellStore:
     return CellStore(store, mark.text(), "stability selection")
 
 
-def in_blocks(tasks: list[PairTask], n_jobs: int | None) -> list[PairTask]:
-    """The tasks with their halves of X in blocks, of which one pass has summed what they need."""
+def with_parts(tasks: list[PairTask], n_jobs: int | None) -> list[PairTask]:
+    """The tasks with their halves as masks, of which one pass over X has summed what they need; as
+    they are where X is not read by passes."""
     first = tasks[0]
+    if first.table.design is None:
+        return tasks
     parts = []
     for task in tasks:
         for rows in task.halves:
@@ -92,9 +95,8 @@ def in_blocks(tasks: list[PairTask], n_jobs: int | None) -> list[PairTask]:
     learn_together(first.selector, first.table, parts, first.weight)
     refuse_nested_clusters(first.table, parts, n_jobs)
     # first and second half, pair after pair
-    halves = [part.design for part in parts]
     return [
-        replace(task, parts=tuple(halves[2 * number : 2 * number + 2]))
+        replace(task, parts=tuple(parts[2 * number : 2 * number + 2]))
         for number, task in enumerate(tasks)
     ]
 

@@ -33,6 +33,7 @@ class Table:
     target: Target
     names: np.ndarray | None
     imputer: Any = None  # of what is missing in X, fitted on every training part
+    design: Any = None  # X by passes: a ChunkedDesign, X itself if it is one
 
     @property
     def in_blocks(self) -> bool:
@@ -69,7 +70,8 @@ class Table:
             design, y = validated_blocks(owner, X, y)
             task = task_of(selector)
             names = vars(owner).get("feature_names_in_")
-            return cls(design, _decided(as_array(y), task), as_target(y, task), names)
+            target = as_target(y, task)
+            return cls(design, _decided(as_array(y), task), target, names, design=design)
         finite: bool | Literal["allow-nan"] = True if imputer is None else "allow-nan"
         checked, y = validated(owner, X, y, finite, **options)
         if sparse.issparse(checked):
@@ -117,6 +119,13 @@ class Table:
         """A copy of the imputer that knows these samples; None where there is none."""
         return None if self.imputer is None else clone(self.imputer).fit(self.rows(rows))
 
+    def everyone(self, selector: Any) -> Any:
+        """All samples as a selector is fitted to them, by what is known of them if possible."""
+        if self.in_blocks:
+            return self.X
+        by_moments = self.design is not None and self.design.has_products
+        return self.design if by_moments and of_squared_loss(selector) else self.X
+
     def rows(self, rows: np.ndarray) -> Any:
         """Some samples of X."""
         return _safe_indexing(self.X, rows)
@@ -133,6 +142,13 @@ def task_of(selector: Any) -> str:
     if isinstance(selector, GroupedSelector):
         return task_of(selector.selector)
     return str(selector.get_params(deep=False).get("task", "auto"))
+
+
+def of_squared_loss(selector: Any) -> bool:
+    """Whether moments are all that it needs."""
+    if not isinstance(selector, RowSelector | TopKSelector):
+        return False
+    return bool(selector.get_params(deep=False).get("r", 2.0) == 2)
 
 
 def check_selector(selector: Any) -> None:

@@ -14,11 +14,11 @@ from sklearn.model_selection import check_cv
 from .following import follow
 from .grids import Combination
 from .intake import Metadata, Table
-from .parts import Part
+from .parts import Part, training_part
 from .progress import finished
-from .readout import FoldPath, LossReadout, Readout, Split
+from .readout import FoldPath, LossReadout, Readout, RidgeReadout, Split
 from .rules import below
-from .search_blocks import evaluate_in_blocks
+from .search_blocks import evaluate_by_passes
 
 
 def splits_of(cv: Any, table: Table, metadata: Metadata) -> list[Split]:
@@ -48,7 +48,9 @@ def _split(metadata: Metadata, train: np.ndarray, test: np.ndarray) -> Split:
     return Split(train, test, given, model, score)
 
 
-def evaluate(table: Table, readout: Readout, combination: Combination, split: Split) -> FoldPath:
+def evaluate(
+    table: Table, readout: Readout, combination: Combination, split: Split, part: Part | None
+) -> FoldPath:
     """Follow one path on one fold and score every step. A fit that fails has no scores."""
     n_steps = len(combination.candidates)
     y = table.y[split.train]
@@ -56,7 +58,7 @@ def evaluate(table: Table, readout: Readout, combination: Combination, split: Sp
         table = table.filled(split.train)
         walk = follow(
             combination.selector,
-            table.rows(split.train),
+            training_part(table, combination.selector, split.train, part),
             y,
             split.fit_params,
             alphas=combination.alphas,
@@ -112,12 +114,16 @@ def evaluate_all(
     parts: list[Part] | None = None,
 ) -> Evaluation:
     """Fold after fold, so that what is finished when it is interrupted can be compared. ``parts``
-    are the training parts of X in blocks."""
-    tasks = [(table, readout, combo, split) for split in splits for combo in combos]
-    if parts is None:
-        found, _ = finished(evaluate, tasks, n_jobs, step)
+    are the training parts where X is read by passes."""
+    tasks = [
+        (table, readout, combo, split, None if parts is None else parts[fold])
+        for fold, split in enumerate(splits)
+        for combo in combos
+    ]
+    if parts is not None and isinstance(readout, RidgeReadout):
+        found = evaluate_by_passes(table, combos, splits, parts, n_jobs, step)
     else:
-        found = evaluate_in_blocks(table, combos, splits, parts, n_jobs, step)
+        found, _ = finished(evaluate, tasks, n_jobs, step)
     if not found:
         raise KeyboardInterrupt
     counts = [len(combo.candidates) for combo in combos]

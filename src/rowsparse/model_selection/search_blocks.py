@@ -1,4 +1,4 @@
-"""Cross-validation on X in blocks: the folds of all paths are scored in one pass."""
+"""Cross-validation by passes over X: the folds of all paths are scored in one pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..targets import Target
 from .following import Walk, follow
 from .grids import Combination
 from .intake import Table
-from .parts import Part, learn_together, refuse_nested_clusters
+from .parts import Part, learn_together, refuse_nested_clusters, training_part
 from .progress import finished
 from .readout import FoldPath, RidgeReadout, Split, ridge_solve
 
@@ -35,17 +35,21 @@ class Models:
         return np.asarray(Z + self.offsets)
 
 
-def refuse_other_readouts(readout: Any) -> None:
+def refuse_other_readouts(table: Table, readout: Any) -> None:
     """The estimator and the score must be those that a pass over blocks can compute."""
-    if not isinstance(readout, RidgeReadout):
+    if table.in_blocks and not isinstance(readout, RidgeReadout):
         raise ValueError(
             "Expected accuracy or R² of ridge on the selected columns for X in blocks, got another "
             "estimator or scoring; leave both out, or load X into memory."
         )
 
 
-def parts_of_folds(table: Table, selector: Any, splits: list[Split], weight: Any) -> list[Part]:
-    """The training parts, and what one pass says about them."""
+def parts_of_folds(
+    table: Table, selector: Any, splits: list[Split], weight: Any
+) -> list[Part] | None:
+    """The training parts, and what one pass says about them; None where X is not read by passes."""
+    if table.design is None:
+        return None
     parts = [
         Part.of(selector, table, split.train, split.fit_params.get("sample_weight"))
         for split in splits
@@ -54,7 +58,7 @@ def parts_of_folds(table: Table, selector: Any, splits: list[Split], weight: Any
     return parts
 
 
-def evaluate_in_blocks(
+def evaluate_by_passes(
     table: Table,
     combos: list[Combination],
     splits: list[Split],
@@ -66,7 +70,7 @@ def evaluate_in_blocks(
     refuse_nested_clusters(table, parts, n_jobs)
     tasks = []
     for split, part in zip(splits, parts, strict=True):
-        tasks += [(combo, split, part, table.y[split.train]) for combo in combos]
+        tasks += [(combo, split, part, table) for combo in combos]
     walks, _ = finished(_walk, tasks, n_jobs, step)
     began = time.perf_counter()
     models = [
@@ -81,11 +85,16 @@ def evaluate_in_blocks(
     ]
 
 
-def _walk(combo: Combination, split: Split, part: Part, y: np.ndarray) -> Walk | str:
+def _walk(combo: Combination, split: Split, part: Part, table: Table) -> Walk | str:
     """The path on one training part, or why there is none."""
     try:
         return follow(
-            combo.selector, part.design, y, split.fit_params, alphas=combo.alphas, ks=combo.ks
+            combo.selector,
+            training_part(table, combo.selector, split.train, part),
+            table.y[split.train],
+            split.fit_params,
+            alphas=combo.alphas,
+            ks=combo.ks,
         )
     except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as error:
         return f"{type(error).__name__}: {error}"
@@ -150,7 +159,7 @@ def _scored(table: Table, splits: list[Split], models: list[Models]) -> list[lis
     for fold, split in enumerate(splits):
         weights[split.test, fold] = 1.0 if split.test_weight is None else split.test_weight
     Y = table.target.Y
-    sums = table.X.total(_sums_of_block, (models, table.target.kind), (weights, Y))
+    sums = table.design.total(_sums_of_block, (models, table.target.kind), (weights, Y))
     scores = []
     for model, of_model in zip(models, sums, strict=True):
         weight = weights[:, model.fold]

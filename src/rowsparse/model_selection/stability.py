@@ -19,9 +19,10 @@ from ..selectors.base import FeatureSelector
 from ..selectors.grouped import features_of
 from .error_bounds import BOUNDS, completed
 from .following import with_k
-from .half_samples import Half, PairTask, all_halves, folder_of, in_blocks
+from .half_samples import Half, PairTask, all_halves, folder_of, with_parts
 from .intake import Metadata, Table, check_selector, seeds, selects_k
 from .interchangeable import CorrelatedGroup, correlated_groups
+from .parts import by_passes
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .stability_result import Stability, check_threshold
 from .subsamples import complementary_pairs
@@ -191,14 +192,14 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         target = replace(table.target, Y=table.target.Y[used])
         pairs = complementary_pairs(target, groups, self.n_pairs, rng)
         plain = with_k(table.resolved(self.selector), q)
+        table = by_passes(table, plain, [half for pair in pairs for half in pair])
         tasks = []
         drawn = seeds(rng, self.n_pairs)
         for number, ((first, second), seed) in enumerate(zip(pairs, drawn, strict=True)):
             halves = (used[first], used[second])
             tasks.append(PairTask(number, plain, table, metadata.selector, halves, int(seed)))
-        if table.in_blocks:
-            tasks = in_blocks(tasks, self.n_jobs)
         folder = None if self.store is None else folder_of(self.store, tasks)
+        tasks = with_parts(tasks, self.n_jobs)
         with Progress(self, X, y, len(tasks), "pair of half-samples") as progress:
             found, interrupted = all_halves(tasks, folder, self.n_jobs, progress.step)
             progress.end()

@@ -20,6 +20,7 @@ from ..selectors.paths import selection_path
 from ..selectors.penalised import RowSelector
 from .grids import Combination, combinations
 from .intake import Metadata, Table, check_selector, fit_params_of
+from .parts import by_passes
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .readout import default_estimator, readout_for
 from .rules import check_rule, chosen, standard_errors
@@ -128,14 +129,13 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         plain = table.resolved(self.selector)
         everyone = np.arange(table.shape[0])
         self.imputer_ = table.fitted_imputer(everyone)
-        whole = table.filled(everyone)
         readout = readout_for(self.estimator, self.scoring, table.target, plain)
+        refuse_other_readouts(table, readout)
         splits = splits_of(self.cv, table, metadata)
-        parts = None
-        if table.in_blocks:
-            refuse_other_readouts(readout)
-            parts = parts_of_folds(table, plain, splits, metadata.selector)
-        combos = combinations(plain, self.grid, self.ks, whole.X, whole.y, given)
+        table = by_passes(table, plain, [split.train for split in splits])
+        parts = parts_of_folds(table, plain, splits, metadata.selector)
+        whole = table.filled(everyone)
+        combos = combinations(plain, self.grid, self.ks, whole, given)
         _refuse_incomparable(self.scoring, combos)
         n_paths = len(combos) * len(splits)
         with Progress(self, X, y, n_paths, "path on a fold", ("fold", len(combos))) as progress:
@@ -187,7 +187,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         if isinstance(best, RowSelector | TopKSelector) and (combo.alphas is not None or combo.ks):
             weight = given.get("sample_weight")
             self.path_ = selection_path(
-                combo.selector, table.X, table.y,
+                combo.selector, table.everyone(combo.selector), table.y,
                 alphas=combo.alphas, ks=combo.ks, sample_weight=weight,
             )  # fmt: skip
         self.support_ = best.get_support()

@@ -24,6 +24,11 @@ DEPENDENT = 1e-10  # of a column's square: what is left of one in the span of ot
 TINY = np.finfo(float).tiny
 
 
+def worth_compressing(n: int, m: int) -> bool:
+    """Whether the products of m columns on n samples save more than they cost."""
+    return 2 * m <= n and m <= MOST
+
+
 def compressed(problem: PenalisedProblem) -> PenalisedProblem:
     """A problem of equal objective for every W, on as many samples as there are columns in [X Y].
 
@@ -33,7 +38,7 @@ def compressed(problem: PenalisedProblem) -> PenalisedProblem:
     """
     n, d = problem.design.shape
     m = d + problem.Y.shape[1]
-    if not problem.loss.quadratic or 2 * m > n or m > MOST:
+    if not problem.loss.quadratic or not worth_compressing(n, m):
         return problem
     root = _root(_products(problem))
     if not np.isfinite(root).all():
