@@ -43,15 +43,16 @@ class View:
         """These cells and genes, sparse where it is; a file or a lazy array is read in parts, so
         that never more of it is in memory than one part and what is asked for."""
         if isinstance(self.X, np.ndarray) or sparse.issparse(self.X):
-            everything = columns.size == self.X.shape[1]
-            X = self.X if everything else self.X[:, columns]
+            # what is asked for whole is not copied
+            X = self.X if columns.size == self.X.shape[1] else self.X[:, columns]
             return X if cells.size == X.shape[0] else X[cells]
         parts = []
         for start in range(0, self.X.shape[0], CELLS_AT_ONCE):
-            part = self.X[start : start + CELLS_AT_ONCE]
-            part = part.compute() if "compute" in dir(part) else part
-            inside = cells[(cells >= start) & (cells < start + CELLS_AT_ONCE)] - start
-            parts.append(part[inside][:, columns])
+            stop = start + CELLS_AT_ONCE
+            part = self.X[start:stop]
+            part = part.compute() if "compute" in dir(part) else part  # of Dask
+            inside = cells[(cells >= start) & (cells < stop)]
+            parts.append(part[inside - start][:, columns])
         if sparse.issparse(parts[0]):
             return sparse.vstack(parts, format="csr")
         return np.concatenate([np.asarray(part) for part in parts])
@@ -67,7 +68,7 @@ def labels_of(
             f"{did_you_mean(groupby, list(adata.obs))}"
         )
     column = adata.obs[groupby]
-    known = column.notna().to_numpy()
+    known = column.notna().to_numpy()  # before the text, in which a gap would be a group "nan"
     labels = column.astype(str).to_numpy(dtype=str)
     if not isinstance(groups, str):
         wanted = [str(group) for group in groups]
@@ -104,7 +105,8 @@ def positions(view: View, names: Iterable[str] | None, parameter: str) -> np.nda
             f"Expected {parameter} to name genes of the data, got {unknown[0]!r}{more}."
             f"{did_you_mean(unknown[0], place)}"
         )
-    return np.array([place[name] for name in dict.fromkeys(wanted)], dtype=int)
+    without_repeats = dict.fromkeys(wanted)
+    return np.array([place[name] for name in without_repeats], dtype=int)
 
 
 def mask_of(adata: Any, column: str) -> np.ndarray:

@@ -35,12 +35,16 @@ class FitOfSteps:
         if self.target.kind != "numbers":
             return float(np.mean((predicted > 0) == (Y > 0)))
         rest = np.sum((Y - predicted) ** 2)
-        return float(1 - rest / np.sum((Y - Y.mean(axis=0)) ** 2))
+        whole = np.sum((Y - Y.mean(axis=0)) ** 2)
+        return float(1 - rest / whole)
 
     def _columns(self, rows: np.ndarray) -> np.ndarray:
         """As the problem sees them: centred for an intercept, in units of their spread."""
         columns = self.X[:, rows]
-        dense = np.asarray(columns.toarray() if issparse(columns) else columns, dtype=float)
-        means = dense.mean(axis=0)
+        if issparse(columns):
+            columns = columns.toarray()
+        dense = np.asarray(columns, dtype=float)
         spread = dense.std(axis=0) if self.scaled else np.ones(rows.size)
-        return (dense - means if self.centred else dense) / spread
+        if self.centred:
+            dense = dense - dense.mean(axis=0)
+        return dense / spread

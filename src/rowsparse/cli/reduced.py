@@ -19,18 +19,19 @@ def reduced_table(dataset: Dataset, support: np.ndarray) -> tuple[list[str], Any
             column = column.toarray()
         columns[dataset.feature_names[j]] = np.ravel(column)
     columns |= _targets(dataset)
-    values = [column.tolist() for column in columns.values()]
+    values = [column.tolist() for column in columns.values()]  # plain numbers, not NumPy's
     return list(columns), zip(*values, strict=True)
 
 
 def _targets(dataset: Dataset) -> dict[str, np.ndarray]:
     """The target under its own name where there is one; codes are written as what they mean."""
-    names = dataset.target_names
-    if dataset.y.ndim == 2:
-        names = names or tuple(f"target{j}" for j in range(dataset.y.shape[1]))
-        return dict(zip(names, dataset.y.T, strict=True))
     y = dataset.y
-    if names is not None and y.dtype.kind in "iu":
-        are_codes = y.min() >= 0 and y.max() < len(names)
-        y = np.array(names)[y] if are_codes else y
+    names = dataset.target_names
+    if y.ndim == 2:
+        names = names or tuple(f"target{j}" for j in range(y.shape[1]))
+        return dict(zip(names, y.T, strict=True))
+    are_integers = y.dtype.kind in "iu"
+    # integers beyond the names are numbers beside which names were stored
+    if names is not None and are_integers and y.min() >= 0 and y.max() < len(names):
+        y = np.array(names)[y]
     return {dataset.target or "target": y}

@@ -62,12 +62,12 @@ def _arrays_of(path: Path) -> Arrays:
 def _beside(path: Path) -> Arrays:
     """NAME.y.npy beside NAME.npz or NAME.X.npz is called y."""
     stem = f"{name_of(path)}."
-    files = sorted(path.parent.glob("*.npy"))
-    return {
-        file.stem.removeprefix(stem): partial(_npy, file)
-        for file in files
-        if file.name.startswith(stem) and file != path
-    }
+    found = {}
+    # not globbed by the stem: a name may hold letters that mean something in a pattern
+    for file in sorted(path.parent.glob("*.npy")):
+        if file.name.startswith(stem) and file != path:
+            found[file.stem.removeprefix(stem)] = partial(_npy, file)
+    return found
 
 
 def _npy(path: Path) -> np.ndarray:
@@ -109,7 +109,8 @@ def _target_key(path: Path, arrays: Arrays, how: Reading) -> str:
 
 def _target(path: Path, key: str, y: Any) -> np.ndarray:
     if issparse(y):
-        y = y.toarray() if y.size == y.shape[0] * y.shape[1] else checked(y, y.shape[0]).toarray()
+        full = y.size == y.shape[0] * y.shape[1]
+        y = y.toarray() if full else checked(y, y.shape[0]).toarray()
     if y.ndim == 2 and 1 in y.shape:  # MATLAB has no vectors
         y = y.ravel()
     if y.ndim not in (1, 2):
@@ -155,8 +156,9 @@ def texts(path: Path, key: str, array: Any) -> tuple[str, ...]:
             f"{path}: expected {key!r} to be a list of names, got shape {array.shape}; save one "
             f"name each."
         )
-    values = array.ravel().tolist()
-    values = [value.decode("utf-8") if isinstance(value, bytes) else value for value in values]
+    values = []
+    for value in array.ravel().tolist():
+        values.append(value.decode("utf-8") if isinstance(value, bytes) else value)
     if array.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
         raise damaged(path, f"{key!r} as a list of names", "other things in it")
     return tuple(map(str, values))

@@ -72,6 +72,7 @@ def recognise(column: np.ndarray) -> tuple[Kind, np.ndarray]:
 
 def _of_text(cells: Sequence[str | None]) -> tuple[Kind, np.ndarray]:
     cells = [None if cell is None or is_missing(cell) else cell.strip(BLANK) for cell in cells]
+    # every different cell is read once: columns repeat themselves
     counts = Counter(cell for cell in cells if cell is not None)
     if not counts:
         return Kind.NOTHING, np.array(cells, dtype=object)
@@ -84,7 +85,8 @@ def _of_text(cells: Sequence[str | None]) -> tuple[Kind, np.ndarray]:
         return Kind.NUMBERS, np.array([meaning[cell] for cell in cells], dtype=float)
     if all(map(DATE.fullmatch, words)) and len(words) == len(counts):
         return Kind.DATES, np.array(cells, dtype=object)
-    if sum(counts[word] for word in words) < counts.total() / 2:
+    n_words = sum(counts[word] for word in words)
+    if n_words < counts.total() / 2:  # mostly numbers: the words are mistakes or codes of gaps
         return Kind.STRAY, np.array(words, dtype=object)
     return Kind.WORDS, np.array(cells, dtype=object)
 

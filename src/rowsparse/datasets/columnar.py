@@ -33,8 +33,9 @@ def read_columnar(path: Path, how: Reading) -> Dataset:
         except ImportError:
             continue
         check_names(path, names, how)
-        # An index that pandas wrote names the rows.
-        how = replace(how, ids=(*how.ids, *(name for name in index if name not in how.targets)))
+        # An index that pandas wrote names the rows, unless it is what is asked for.
+        named_rows = [name for name in index if name not in how.targets]
+        how = replace(how, ids=(*how.ids, *named_rows))
         return assemble(path, dict(zip(names, columns, strict=True)), how)
     raise DatasetError(
         f"{path}: expected pyarrow or polars, to read {kind}, got neither; run pip install "
@@ -52,29 +53,41 @@ def read_excel(path: Path, how: Reading) -> Dataset:
             f"openpyxl, or save the table as .csv."
         ) from None
     with reading(path, "an Excel file"):
+        # a workbook is an archive, and a small one may unpack to more than memory holds
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            check_expansion(path, sum(m.file_size for m in members), path.stat().st_size)
+            unpacked = sum(member.file_size for member in archive.infolist())
+            check_expansion(path, unpacked, path.stat().st_size)
+        # data_only: what formulas came to, not the formulas
         sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
         sheet.reset_dimensions()  # what a file says of its size pads every row to it
-        rows = [row for row in sheet.iter_rows(values_only=True) if any(v is not None for v in row)]
+        rows = [row for row in sheet.iter_rows(values_only=True) if not _is_empty(row)]
     width = max(map(len, rows), default=0)
     full = [(*row, *[None] * (width - len(row))) for row in rows]
     header = full[0] if full else ()
-    names = [f"column {j}" if v is None else str(v) for j, v in enumerate(header, start=1)]
+    names = []
+    for j, cell in enumerate(header, start=1):
+        names.append(f"column {j}" if cell is None else str(cell))
     check_names(path, names, how)
-    cells = zip(*full[1:], strict=True) if len(full) > 1 else ((),) * width
-    return assemble(path, dict(zip(names, map(typed, cells), strict=True)), how)
+    body = full[1:]
+    cells = zip(*body, strict=True) if body else ((),) * width
+    columns = map(typed, cells)
+    return assemble(path, dict(zip(names, columns, strict=True)), how)
+
+
+def _is_empty(row: Sequence[Any]) -> bool:
+    """Rows that were formatted and never filled are in the sheet as well."""
+    return all(cell is None for cell in row)
 
 
 def typed(values: Sequence[Any]) -> np.ndarray:
     """Numbers as numbers, with NaN for gaps; the rest as objects, with None."""
     kinds = {type(value) for value in values if value is not None}
+    # a larger integer would not fit, a gap needs NaN
     if kinds == {int} and None not in values and max(map(abs, values)) < 2**63:
         return np.array(values, dtype=np.int64)
     if kinds and kinds <= {int, float}:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
-    column = np.empty(len(values), dtype=object)
+    column = np.empty(len(values), dtype=object)  # np.array would make a matrix of lists
     column[:] = values
     return column
 
@@ -86,7 +99,8 @@ def _with_pyarrow(path: Path) -> tuple[list[str], list[np.ndarray], list[str]]:
     if path.suffix.lower() == ".parquet":
         with pq.ParquetFile(path) as file:
             facts = file.metadata
-            check_expansion(path, ITEM * facts.num_rows * facts.num_columns, path.stat().st_size)
+            unpacked = ITEM * facts.num_rows * facts.num_columns
+            check_expansion(path, unpacked, path.stat().st_size)
             table = file.read()
     else:
         with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
@@ -117,10 +131,14 @@ def _with_polars(path: Path) -> tuple[list[str], list[np.ndarray], list[str]]:
     else:
         notes = {}
         frame = pl.read_ipc(path)
-    columns = [c.to_numpy() if c.dtype.is_numeric() else typed(c.to_list()) for c in frame]
+    columns = []
+    for column in frame:
+        numeric = column.dtype.is_numeric()
+        columns.append(column.to_numpy() if numeric else typed(column.to_list()))
     return frame.columns, columns, _index_of(notes, frame.columns)
 
 
 def _index_of(notes: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """The columns that pandas says are the index; a range of numbers is no column."""
     index = notes.get("index_columns", [])
     return [name for name in index if isinstance(name, str) and name in names]

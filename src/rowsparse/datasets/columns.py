@@ -87,6 +87,7 @@ class Coding:
         gaps = np.array([value is None for value in values], dtype=bool)
         words = Counter(value for value in values.tolist() if value is not None)
         if name not in self.how.keep and len(words) == values.size > 1:
+            # another word in every row names the rows, and could not be learned from
             self.ids[name] = values
             self.different.append(name)
             return
@@ -133,10 +134,10 @@ class Coding:
     def together(self) -> dict[str, tuple[int, ...]]:
         """The places of the columns of every category."""
         place = {name: j for j, name in enumerate(self.features)}
-        return {
-            name: tuple(place[column] for column in columns)
-            for name, columns in self.groups.items()
-        }
+        places = {}
+        for name, columns in self.groups.items():
+            places[name] = tuple(place[column] for column in columns)
+        return places
 
     def _note_gaps(self, name: str, gaps: np.ndarray) -> None:
         self.missing[name] = int(gaps.sum())
@@ -149,29 +150,30 @@ class Coding:
             columns = self.refused[group]
             if columns:
                 name, example = next(iter(columns.items()))
-                raise DatasetError(
-                    f"{self.path}: "
-                    + sentence.format(names=shortened(list(columns)), name=name, example=example)
-                )
+                names = shortened(list(columns))
+                why = sentence.format(names=names, name=name, example=example)
+                raise DatasetError(f"{self.path}: {why}")
         if self.missing:
             raise missing_values(self.path, self.missing, self.first_gap or 0)
         check_finite(self.path, self.features)
 
     def notes(self) -> tuple[str, ...]:
         """What was done, in sentences."""
-        saying = {
-            "Left out {} (running numbers); --keep NAME makes it a feature.": shortened(
-                self.counting
-            ),
-            "Left out {} (another word in every row); --ignore NAME says the same without this "
-            "note.": shortened(self.different),
-            "Left out {} (no values at all).": shortened(self.empty),
-            "Coded as one 0/1 column per word, selected together: {} (number of words).": counted(
-                self.coded
-            ),
-            f"Filled missing values ({self.how.impute}) in {{}}.": counted(self.filled),
+        counting = shortened(self.counting)
+        different = shortened(self.different)
+        empty = shortened(self.empty)
+        coded = counted(self.coded)
+        filled = counted(self.filled)
+        said = {
+            f"Left out {counting} (running numbers); --keep NAME makes it a feature.": counting,
+            f"Left out {different} (another word in every row); --ignore NAME says the same "
+            "without this note.": different,
+            f"Left out {empty} (no values at all).": empty,
+            f"Coded as one 0/1 column per word, selected together: {coded} (number of "
+            "words).": coded,
+            f"Filled missing values ({self.how.impute}) in {filled}.": filled,
         }
-        return tuple(sentence.format(names) for sentence, names in saying.items() if names)
+        return tuple(sentence for sentence, columns in said.items() if columns)
 
 
 def _with_gaps(column: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -199,9 +201,15 @@ def counts_rows(name: str, values: np.ndarray) -> bool:
     if n < 2 or values.dtype.kind == "b":
         return False
     called = CALLED_ID.fullmatch(name) is not None
-    if values[0] in (0, 1) and values[-1] - values[0] == n - 1 and (called or n >= ROWS_TO_COUNT):
+    # both ends first: nearly every other column is answered by them
+    begins = values[0] in (0, 1)
+    ends = values[-1] - values[0] == n - 1
+    if begins and ends and (called or n >= ROWS_TO_COUNT):
         return bool(np.array_equal(values, np.arange(n) + values[0]))
-    return called and np.unique(values).size == n and bool(np.all(values == np.round(values)))
+    if not called:
+        return False
+    never_repeats = np.unique(values).size == n
+    return never_repeats and bool(np.all(values == np.round(values)))
 
 
 def missing_values(path: Path, counts: Mapping[str, int], first_row: int) -> DatasetError:
@@ -257,7 +265,8 @@ def check_known(path: Path, names: Sequence[str], asked: Mapping[str, Sequence[s
 
 def _perhaps_no_header(names: Sequence[str]) -> str:
     """A hint where most names are numbers, which data is and names are not."""
-    if 2 * sum(number(name) is not None for name in names) <= len(names):
+    n_numbers = sum(number(name) is not None for name in names)
+    if 2 * n_numbers <= len(names):
         return ""
     return " If the first line holds data and no names, add --no-header (header=False in Python)."
 
@@ -278,10 +287,12 @@ def assemble(path: Path, columns: Columns, how: Reading) -> Dataset:
     X = _matrix(list(coding.features.values()), n)
     filler = coding.filler()
     targets = [checked_target(path, name, columns[name]) for name in how.targets]
-    y, target_names = targets[0], None
+    y = targets[0]
+    target_names = None
     if len(targets) > 1:
         _check_numbers(path, dict(zip(how.targets, targets, strict=True)))
-        y, target_names = np.column_stack(targets), how.targets
+        y = np.column_stack(targets)
+        target_names = how.targets
     return Dataset(
         path.stem,
         X if filler is None else filler.fit_transform(X),
@@ -311,6 +322,7 @@ def _matrix(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
     """Side by side, in single precision if that is what the file holds and nothing is lost."""
     kinds = {column.dtype for column in columns}
     single = np.dtype(np.float32) in kinds and all(np.can_cast(k, np.float32) for k in kinds)
+    # by columns, as solvers read it
     X = np.empty((n, len(columns)), np.float32 if single else np.float64, order="F")
     for j, column in enumerate(columns):
         X[:, j] = column

@@ -108,6 +108,7 @@ def _values(column: Any, text: Text) -> np.ndarray:
         return column.cast(float).to_numpy() if wider else column.to_numpy()
     cells = column.cast(str).to_list()  # polars takes true and false, so written, for booleans
     if text.decimal_comma:
+        # a number among words is written as the csv module would give it
         cells = [None if cell is None else with_points([cell])[0] for cell in cells]
     return np.array(cells, dtype=object)
 
@@ -116,6 +117,7 @@ def _with_csv(text: Text, targets: Sequence[str]) -> dict[str, np.ndarray]:
     """Row by row: memory is that of the numbers, not of their text."""
     words = {text.names.index(name) for name in targets}
     numbers, found = _numbers(text, words)
+    # a column that turns out to hold words costs another reading, and few columns do
     while found:
         words |= found
         numbers, found = _numbers(text, words)
@@ -124,9 +126,10 @@ def _with_csv(text: Text, targets: Sequence[str]) -> dict[str, np.ndarray]:
         for j, column in cells.items():
             column.append(None if is_missing(row[j]) else row[j])
     rest = [j for j in range(len(text.names)) if j not in words]
-    matrix = np.asarray(numbers).reshape(-1, len(rest)) if rest else np.empty((0, 0))
-    columns = {j: matrix[:, i] for i, j in enumerate(rest)}
-    columns |= {j: np.array(column, dtype=object) for j, column in cells.items()}
+    columns = {j: np.array(column, dtype=object) for j, column in cells.items()}
+    if rest:
+        matrix = np.asarray(numbers).reshape(-1, len(rest))
+        columns |= dict(zip(rest, matrix.T, strict=True))
     return {name: columns[j] for j, name in enumerate(text.names)}
 
 

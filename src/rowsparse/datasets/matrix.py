@@ -22,13 +22,16 @@ def finished(dataset: Dataset, how: Reading) -> Dataset:
         check_known(where, names, {"an ignored": how.ignore, "an id": how.ids})
         out = {*how.ignore, *how.ids}
         stay = [j for j, name in enumerate(names) if name not in out]
-        ids = {name: _dense(dataset.X[:, [names.index(name)]]) for name in how.ids}
-        dataset = replace(
-            dataset, X=dataset.X[:, stay], feature_names=tuple(names[j] for j in stay), ids=ids
-        )
+        ids = {}
+        for name in how.ids:
+            ids[name] = _dense(dataset.X[:, [names.index(name)]])
+        kept = tuple(names[j] for j in stay)
+        dataset = replace(dataset, X=dataset.X[:, stay], feature_names=kept, ids=ids)
+    # entries that a sparse matrix does not store are zero, which is finite
     values = dataset.X.data if issparse(dataset.X) else dataset.X
     if np.isfinite(values).all():
         return dataset
+    # no number stands for infinity, and to fill sparse columns would make them dense
     if issparse(dataset.X) or np.isinf(values).any():
         raise DatasetError(
             f"{where}: expected finite numbers in X, got missing or infinite ones; replace them."
@@ -39,10 +42,11 @@ def finished(dataset: Dataset, how: Reading) -> Dataset:
 def _without_gaps(where: Path, dataset: Dataset, how: Reading) -> Dataset:
     gaps = np.isnan(dataset.X)
     names = dataset.feature_names
-    counts = {names[j]: int(gaps[:, j].sum()) for j in np.flatnonzero(gaps.any(axis=0))}
-    if how.impute is None:
-        raise missing_values(where, counts, int(np.argmax(gaps.any(axis=1))))
     columns = np.flatnonzero(gaps.any(axis=0)).tolist()
+    counts = {names[j]: int(gaps[:, j].sum()) for j in columns}
+    if how.impute is None:
+        first_row = int(np.argmax(gaps.any(axis=1)))
+        raise missing_values(where, counts, first_row)
     for j in columns:
         if gaps[:, j].all():
             raise DatasetError(
@@ -62,7 +66,7 @@ def _without_gaps(where: Path, dataset: Dataset, how: Reading) -> Dataset:
         feature_names=(*names, *new),
         notes=(*dataset.notes, note),
         filler=filler,
-        with_gaps=X,
+        with_gaps=X,  # for resampling, which fills inside of its folds
     )
 
 

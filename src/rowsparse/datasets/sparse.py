@@ -33,6 +33,7 @@ def sparse_matrix(arrays: Mapping[str, Callable[[], Any]], n: int) -> Any:
     shape = tuple(int(length) for length in arrays["shape"]())
     data = arrays["data"]()
     parts = [arrays[name]() for name in PARTS[kind]]
+    # the caller knows the file, and says that it is damaged
     if len(shape) != 2 or data.dtype.kind not in NUMERIC:
         raise ValueError
     if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
@@ -40,7 +41,7 @@ def sparse_matrix(arrays: Mapping[str, Callable[[], Any]], n: int) -> Any:
     as_array = "_is_array" in arrays and bool(arrays["_is_array"]())
     make = vars(sparse)[f"{kind}_{'array' if as_array else 'matrix'}"]
     given = (data, tuple(parts)) if kind == "coo" else (data, *parts)
-    _check_rows(shape, n)
+    _check_rows(shape, n)  # before SciPy allocates anything of that length
     return checked(make(given, shape=shape), n)
 
 
@@ -95,8 +96,10 @@ def read_svmlight(path: Path, how: Reading) -> Dataset:
         X = checked(X, len(y))
         X, names, note = narrowed(X, path.stat().st_size)
     # Most files count features from 1; names keep the file's own numbers either way.
-    first = 1 if names[0] == "x0" and X.shape[1] > 1 and X[:, [0]].nnz == 0 else 0
-    whole = np.all(y == np.round(y)) and np.all(np.abs(y) <= WHOLE)
-    y = y.astype(np.int64) if whole else y
+    counts_from_one = names[0] == "x0" and X.shape[1] > 1 and X[:, [0]].nnz == 0
+    first = 1 if counts_from_one else 0
+    # classes are written as whole numbers, and are to be told as such
+    if np.all(y == np.round(y)) and np.all(np.abs(y) <= WHOLE):
+        y = y.astype(np.int64)
     notes = (note,) if note else ()
     return Dataset(path.stem, X[:, first:], y, names[first:], source=str(path), notes=notes)

@@ -160,16 +160,19 @@ class DenseDesign(Design):
         return weights[0] * gram(self.X, rows, middles)
 
     def outer(self, weights: Array) -> Array:
-        if self.X.nbytes > COPY_BYTES or 4 * np.count_nonzero(weights) < weights.size:
+        few = 4 * np.count_nonzero(weights) < weights.size
+        if few or self.X.nbytes > COPY_BYTES:
             return super().outer(weights)
         scaled = self.X * np.sqrt(weights)
-        return scaled @ scaled.T
+        return scaled @ scaled.T  # one factor, twice: BLAS does half the work
 
     def constant_columns(self) -> Array:
         # few columns survive a look at their first entries, so few are read to the end
         suspects = np.flatnonzero((self.X[:16] == self.X[0]).all(axis=0))
         constant = np.zeros(self.shape[1], dtype=bool)
-        constant[suspects] = [bool((self.X[:, j] == self.X[0, j]).all()) for j in suspects]
+        for j in suspects:
+            column = self.X[:, j]
+            constant[j] = (column == column[0]).all()
         return constant
 
     def worth_own_pass(self, n_outputs: int) -> bool:
@@ -224,7 +227,7 @@ class SparseDesign(Design):
 
     def matmul(self, W: Array) -> Array:
         used = np.flatnonzero(nonzero_rows(W))
-        if 4 * used.size < self.shape[1]:
+        if 4 * used.size < self.shape[1]:  # else choosing columns costs more than it saves
             return np.asarray(self.X[:, used] @ W[used], dtype=float)
         return np.asarray(self.X @ W, dtype=float)
 
@@ -247,7 +250,9 @@ class SparseDesign(Design):
         counted = weights[self.X.indices]
         of_stored = np.bincount(column, apart**2 * counted, minlength=d)
         missing = weights.sum() - np.bincount(column, counted, minlength=d)
-        return of_stored + middles**2 * np.where(stored < n, missing, 0.0)
+        # of a full column nothing is missing, though rounding may leave a little
+        missing = np.where(stored < n, missing, 0.0)
+        return of_stored + middles**2 * missing
 
     def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         stored = np.diff(self.X.indptr)
@@ -258,13 +263,14 @@ class SparseDesign(Design):
         right = self.X[:, columns].astype(float)
         weighted = right.multiply(weights[:, None]).tocsc()
         G = (left.T @ weighted).toarray()
-        if centers is not None:
-            middles_left = centers[rows]
-            middles_right = centers[columns]
-            sums_left = left.T @ weights
-            sums_right = right.T @ weights
-            G -= np.outer(middles_left, sums_right) + np.outer(sums_left, middles_right)
-            G += np.outer(middles_left, middles_right) * weights.sum()
+        if centers is None:
+            return G
+        # centred afterwards, so that the columns stay sparse: most of them lie near zero
+        middles_left = centers[rows]
+        middles_right = centers[columns]
+        G -= np.outer(middles_left, right.T @ weights)
+        G -= np.outer(left.T @ weights, middles_right)
+        G += np.outer(middles_left, middles_right) * weights.sum()
         return G
 
     def constant_columns(self) -> Array:

@@ -68,12 +68,14 @@ class Standardized(Design):
             if np.array_equal(weights, known_weights):
                 return squares / self.scales**2
         # weights of tiny residuals times squares of large entries would leave the range of a float
-        unit = 2.0 ** np.round(np.log2(weights.max(initial=0.0) or 1.0))
+        largest = weights.max(initial=0.0) or 1.0
+        unit = 2.0 ** np.round(np.log2(largest))  # a power of two changes no digit
         squares = self.base.squares(weights / unit, self._base_centers(centers))
         return squares / self.scales**2 * unit
 
     def gram(self, rows: Array, columns: Array, weights: Array, centers: Centers = None) -> Array:
         G = self.base.gram(rows, columns, weights, self._base_centers(centers))
+        # in place: a Gram matrix may be as large as memory allows
         G /= self.scales[rows][:, None]
         G /= self.scales[columns]
         return G
@@ -232,6 +234,7 @@ class WithConstant(Design):
         # the same object below as above: that is how a symmetric product is told from others
         right, ones_right = (left, ones_left) if rows is columns else self._split(columns)
         G = np.empty((len(rows), len(columns)))
+        # the base knows nothing of the column of ones, whose products are sums
         G[np.ix_(~ones_left, ~ones_right)] = self.base.gram(left, right, weights)
         if ones_left.any() or ones_right.any():
             sums_left = self.rmatmul_of(rows, weights[:, None])

@@ -61,14 +61,16 @@ def _rounds(block, output: Output, costs: np.ndarray, k: int, max_iter: int) -> 
     factors = np.ones(columns.size)
     for rounds in range(max_iter):
         scaled = block[:, columns] * factors
-        squares = [linear_weights(scaled, signs, costs) ** 2 for signs in output.signs()]
-        weights = np.sqrt(np.mean(squares, axis=0))
+        machines = [linear_weights(scaled, signs, costs) for signs in output.signs()]
+        # one factor for all classes: a column is in or out for all of them
+        weights = np.sqrt(np.mean(np.square(machines), axis=0))
         factors = factors * weights
         largest = factors.max(initial=0.0)
         relative = factors / largest if largest > 0 else factors
         scores[columns] = rounds + (1 - 1e-9) * relative  # the last factor is less than a round
         left = relative > NEGLIGIBLE
-        settled = left.all() and np.abs(weights - 1).max() < 1e-3  # nothing changes any more
+        # a weight of one leaves its factor: nothing changes any more
+        settled = left.all() and np.abs(weights - 1).max() < 1e-3
         if np.count_nonzero(left) <= k or settled:
             break
         columns = columns[left]

@@ -78,7 +78,12 @@ def f_score(X, y, *, task="auto", sample_weight=None) -> np.ndarray:
 def f_of_table(table: Table) -> np.ndarray:
     """The F statistic of checked input, averaged over outputs."""
     n = table.weights.sum()
-    return np.mean([ratio * max(n - g, 0.0) / (g - 1) for ratio, g in _ratios(table)], axis=0)
+    statistics = []
+    for ratio, g in _ratios(table):
+        # weights may add up to less than the number of groups
+        degrees = max(n - g, 0.0) / (g - 1)
+        statistics.append(ratio * degrees)
+    return np.mean(statistics, axis=0)
 
 
 def _ratios(table: Table) -> list[tuple[np.ndarray, int]]:
@@ -114,7 +119,8 @@ def _centred_products(table: Table, coded: np.ndarray) -> tuple[np.ndarray, np.n
     d = table.shape[1]
     if table.in_blocks:
         means = table.X.means(w)
-        return table.X.total(_products_of_block, (means,), (coded,)), table.X.squares(w, means)
+        products = table.X.total(_products_of_block, (means,), (coded,))
+        return products, table.X.squares(w, means)
     if sparse.issparse(table.X):  # in units of the spread, which cancel in the ratio
         return table.standardized().rmatmul(coded), np.full(d, w.sum())
     products = np.empty((d, coded.shape[1]))

@@ -59,16 +59,19 @@ class _Programs:
     """The linear programs of one two-class problem, in p, q, b and the slacks."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, weights, lam: float, alpha: float):
-        n, self.d = X.shape
+        n, d = X.shape
+        self.d = d
         self.lam = lam
         self.alpha = alpha
+        # means over the classes: a small one counts as much as a large one
         of_class = np.where(y > 0, weights[y > 0].sum(), weights[y < 0].sum())
         self.slack_costs = (1 - lam) * weights / of_class
-        signed = y[:, None] * X
-        parts = [-signed, signed, -y[:, None]]
-        self.matrix = sparse.hstack([*map(sparse.csc_array, parts), -sparse.eye_array(n)], "csc")
-        self.bounds = np.tile([0.0, np.inf], (2 * self.d + 1 + n, 1))
-        self.bounds[2 * self.d] = -np.inf, np.inf
+        signed = sparse.csc_array(y[:, None] * X)
+        signs = sparse.csc_array(y[:, None])
+        # y_i (x_i'(p - q) + b) + slack_i >= 1, as HiGHS wants it: the negative is at most -1
+        self.matrix = sparse.hstack([-signed, signed, -signs, -sparse.eye_array(n)], "csc")
+        self.bounds = np.tile([0.0, np.inf], (2 * d + 1 + n, 1))
+        self.bounds[2 * d] = -np.inf, np.inf  # b alone may be negative
 
     def solved(self, max_iter: int) -> np.ndarray:
         """w after the successive programs."""
@@ -80,7 +83,7 @@ class _Programs:
             new, errors = self._program(slopes)
             steps = 1 - np.exp(-self.alpha * np.abs(new))
             value = errors + self.lam * float(np.sum(steps))
-            if value >= reached - 1e-9 * abs(value):
+            if value >= reached - 1e-9 * abs(value):  # programs are solved to about so many digits
                 break
             w = new
             reached = value
@@ -95,8 +98,7 @@ class _Programs:
         for method in ("highs", "highs-ipm"):  # the one may fail where the other does not
             found = linprog(costs, self.matrix, limits, bounds=self.bounds, method=method)
             if found.x is not None:
-                positive, negative, _, slacks = np.split(
-                    found.x, [self.d, 2 * self.d, 2 * self.d + 1]
-                )
+                parts = np.split(found.x, [self.d, 2 * self.d, 2 * self.d + 1])
+                positive, negative, _, slacks = parts
                 return positive - negative, float(self.slack_costs @ slacks)
         raise RuntimeError(f"HiGHS did not solve a linear program of FSV: {found.message}")

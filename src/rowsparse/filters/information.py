@@ -113,14 +113,17 @@ def quantile_codes(block: np.ndarray, n_bins: int, weights: np.ndarray) -> np.nd
     Equal values share a code, so bins of data with ties may be uneven or empty.
     """
     order, values = _sorted(block)
-    new = np.ones(values.shape, dtype=bool)
+    new = np.ones(values.shape, dtype=bool)  # the first of equal values
     new[:, 1:] = values[:, 1:] != values[:, :-1]
     sorted_weights = weights[order]
     before = np.cumsum(sorted_weights, axis=1) - sorted_weights
+    # what lies below the first of equal values lies below all of them
     below = np.maximum.accumulate(np.where(new, before, 0.0), axis=1)
+    shares = below / weights.sum()
     # The sum of weights may fall short of a whole share by rounding: a sample on the boundary
     # belongs to the upper bin.
-    codes = np.floor(n_bins * below / weights.sum() + 1e-9)
+    codes = np.floor(n_bins * shares + 1e-9)
+    # A column of few values is discrete: each is a bin of its own, however often it occurs.
     distinct = np.cumsum(new, axis=1) - 1
     discrete = distinct[:, -1] < n_bins
     codes[discrete] = distinct[discrete]

@@ -108,7 +108,7 @@ class _Machine:
         if self.by_samples:
             used = np.zeros(self.table.shape[1])
             used[columns] = 1.0
-            seen = self.design.outer(used)  # inner products of the samples
+            seen = self.design.outer(used)  # inner products: X is not made dense
         else:
             seen = self.design.take(columns)
         each = [self._of(number, columns, seen) for number in range(len(self.table.outputs))]
@@ -140,6 +140,7 @@ class _Machine:
             machine = SVC(kernel=kernel, C=self.C, tol=1e-5, max_iter=most)
         else:
             machine = SVR(kernel=kernel, C=self.C, tol=1e-5)
+            # of unit variance: C and epsilon are in the units of y
             y = y - np.average(y, weights=weights)
             y /= np.sqrt(weights @ y**2 / weights.sum())
         with warnings.catch_warnings():

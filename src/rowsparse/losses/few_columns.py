@@ -44,10 +44,11 @@ def fit(
     own = np.zeros(len(lengths)) if ridges is None else ridges / lengths**2
     if loss.quadratic:
         return _ridge_regression(A, Y, loss, own) / lengths[:, None]
+    # in orthonormal columns Newton systems are as well conditioned as the loss allows
     U, values, Vt = np.linalg.svd(A, full_matrices=False)
     kept = values > 1e-11 * values[0]
     P = np.ascontiguousarray(U[:, kept])
-    back = Vt[kept].T / values[kept]
+    back = Vt[kept].T / values[kept]  # from their coefficients to those of A
     # in units of Y, so that no square of a square leaves the range of a float
     unit = 2.0 ** np.round(np.log2(np.abs(Y).max(initial=0.0) or 1.0))
     ridge = back.T @ (own[:, None] * back) * unit ** (2 - loss.r)
@@ -140,7 +141,7 @@ def _minimise(
     size = loss.size_of_residual(P @ B - Y)
     if floor is None:
         floor = SMOOTHING_FLOOR * size
-    sigma = max(0.3 * size, floor)
+    sigma = max(0.3 * size, floor)  # nearly quadratic still, so that least squares is a good start
     before: tuple[np.ndarray, float] | None = None
     while True:
         B = _Smoothed(P, Y, loss, sigma, ridge).newton(B, precise=sigma <= floor)
@@ -213,8 +214,9 @@ class _Smoothed:
             found, t = self._line_search(point, D, slope)
             if found is not None:
                 point = found
-            elif damping == 1:
+            elif damping == 1:  # not even the reweighted step lowers the loss: rounding is left
                 break
+            # full steps are the sign of a good model, shorter ones of too much curvature taken off
             damping = damping / 4 if t == 1 else min(1.0, max(4 * damping, 0.1))
         return point.B
 
@@ -243,8 +245,8 @@ class _Smoothed:
         P = self.P
         m, c = gradient.shape
         kappa = undamped * (2 - self.r) * h / np.maximum(point.squares, 1e-300)
-        lost = np.sqrt(kappa)[:, None] * point.E
-        base = P.T @ (h[:, None] * P) + self.ridge
+        lost = np.sqrt(kappa)[:, None] * point.E  # what a sample lacks along its own residual
+        base = P.T @ (h[:, None] * P) + self.ridge  # the same for every output
         if m * c > DIRECT:
 
             def times(D: np.ndarray) -> np.ndarray:
@@ -255,6 +257,7 @@ class _Smoothed:
 
             # preconditioned by the system of the reweighted step
             return conjugate_gradients(times, lifted_cholesky(base), -gradient, 1e-3, 50)
+        # unknowns are ordered as the entries of B, the outputs of one column side by side
         J = (P[:, :, None] * lost[:, None, :]).reshape(len(P), m * c)
         H = -(J.T @ J)
         blocks = H.reshape(m, c, m, c)

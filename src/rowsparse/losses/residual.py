@@ -51,7 +51,7 @@ class ResidualLoss(Loss):
     def value_of_residual(self, E: np.ndarray) -> float:
         """The loss as a function of E = Z - Y."""
         powers = self._squares(E) ** (self.r / 2)
-        if self.sample_weight is not None:
+        if self.sample_weight is not None:  # a vector of ones would cost a pass of its own
             powers = self.sample_weight * powers
         return float(powers.sum() / (self.r * len(E)))
 
@@ -140,6 +140,7 @@ class ResidualLoss(Loss):
         largest = float(sizes.max(initial=0.0))
         if gain <= 0 or largest == 0:
             return 0.0
+        # t * gain - t**q * cost is concave: its top has a closed form, for r = 1 it has an edge
         best = 1.0  # in units of 1 / largest, whose powers stay within range
         if self.r > 1:
             q = self.r / (self.r - 1)

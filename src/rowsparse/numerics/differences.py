@@ -14,7 +14,9 @@ from scipy.spatial.distance import cdist
 
 from .compiling import REORDERED, LazyKernel, numba_is_there
 
-_TILE = 8  # rows that stay in the cache while all others pass by
+# Rows that stay in the cache while all others pass by. One at a time takes up to 1.9 times as long,
+# 32 the same (600 x 2,000 and 2,000 x 300).
+_TILE = 8
 
 
 def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
@@ -22,7 +24,8 @@ def add_distances(A, rows, D, discrete: bool, compiled: bool) -> None:
     if compiled and numba_is_there():
         _ADD_DISTANCES(A, rows, D, discrete)
     elif discrete:
-        D += cdist(A[rows], A, "hamming") * A.shape[1]
+        shares = cdist(A[rows], A, "hamming")  # SciPy gives the share of columns that differ
+        D += shares * A.shape[1]
     else:
         D += cdist(A[rows], A, "cityblock")
 

@@ -112,7 +112,7 @@ def shrink(z, rho, p: float) -> np.ndarray:
     z, rho = np.broadcast_arrays(np.asarray(z, dtype=float), np.asarray(rho, dtype=float))
     if p == 1:
         return np.subtract(z, rho, out=np.zeros(z.shape), where=z > rho)
-    kept = z > threshold(rho, p)
+    kept = z > threshold(rho, p)  # ties go to zero
     if p == 0:
         return np.where(kept, z, 0.0)
     t = np.zeros(z.shape)
@@ -129,7 +129,7 @@ def _larger_root(z: np.ndarray, rho: np.ndarray, p: float) -> np.ndarray:
         power = relative * p * s ** (p - 2)
         step = (s - 1 + power * s) / (1 + (p - 1) * power)
         s = s - step
-        if np.all(np.abs(step) <= 4e-16):
+        if np.all(np.abs(step) <= 4e-16):  # two last digits: the next step is rounding
             break
     return z * s
 

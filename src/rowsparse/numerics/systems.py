@@ -45,7 +45,9 @@ def cholesky_solver(A: np.ndarray) -> Cholesky:
     if not len(A):
         return Cholesky(A)
     potrf = spotrf if A.dtype == np.float32 else dpotrf
-    factor, failed = potrf(A.T if A.flags.c_contiguous else A, lower=True, overwrite_a=True)
+    # LAPACK wants columns: a symmetric A is its own transpose, and need not be copied
+    columns = A.T if A.flags.c_contiguous else A
+    factor, failed = potrf(columns, lower=True, overwrite_a=True)
     if failed:
         raise np.linalg.LinAlgError(f"the leading minor of order {failed} is not positive definite")
     return Cholesky(factor)
@@ -58,7 +60,8 @@ def lifted_cholesky(
     own = A.diagonal()
     entries = own + diagonal
     size = np.maximum(own, entries)
-    for lift in np.finfo(A.dtype).eps ** np.array(lifts):
+    precision = np.finfo(A.dtype).eps
+    for lift in precision ** np.array(lifts):
         raised = A.copy()
         np.fill_diagonal(raised, entries + lift * size)
         try:
@@ -145,7 +148,7 @@ def _ridge_by_samples(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -
     A = X.outer(inverse)
     A[np.diag_indices_from(A)] += 1 / h
     F = X.take(free)
-    both = solve_positive(A, np.hstack([Y, F]))
+    both = solve_positive(A, np.hstack([Y, F]))  # one factorisation for both right-hand sides
     Theta = both[:, : Y.shape[1]]
     through_F = both[:, Y.shape[1] :]
     beta = np.linalg.lstsq(F.T @ through_F, F.T @ Theta, rcond=None)[0]
@@ -175,7 +178,7 @@ def conjugate_gradients(
     for _ in range(max_steps):
         Hd = times(direction)
         curvature = float(np.vdot(direction, Hd))
-        if curvature <= 1e-14 * rz:
+        if curvature <= 1e-14 * rz:  # by rounding none; the first direction is the gradient's
             return D if D.any() else direction
         step = rz / curvature
         D = D + step * direction

@@ -41,19 +41,21 @@ def _without_noise(information):
 
 def _tables(codes, other, weights, n_codes, n_other):
     cells = n_codes * n_other
+    n_features = len(codes)
+    # every feature has a stretch of cells of its own, so that one count fills all tables
     index = codes.astype(np.intp) * n_other + other
-    index += np.arange(len(codes))[:, None] * cells
-    of_samples = np.tile(weights, len(codes))
-    counts = np.bincount(index.ravel(), of_samples, minlength=len(codes) * cells)
-    return counts.reshape(len(codes), n_codes, n_other)
+    index += np.arange(n_features)[:, None] * cells
+    of_samples = np.tile(weights, n_features)
+    counts = np.bincount(index.ravel(), of_samples, minlength=n_features * cells)
+    return counts.reshape(n_features, n_codes, n_other)
 
 
 def _information_of_tables(T):
-    total = T[0].sum()
+    total = T[0].sum()  # of the weights, the same for every feature
     joint = _xlogx(T).sum(axis=(1, 2))
-    of_columns = _xlogx(T.sum(axis=1)).sum(axis=1)
-    of_rows = _xlogx(T.sum(axis=2)).sum(axis=1)
-    joint -= of_columns + of_rows
+    of_other = _xlogx(T.sum(axis=1)).sum(axis=1)
+    of_codes = _xlogx(T.sum(axis=2)).sum(axis=1)
+    joint -= of_other + of_codes
     return (joint + total * math.log(total)) / total
 
 

@@ -120,6 +120,7 @@ def path_figure(path: PathFacts, selected: frozenset[str]) -> LineFigure | None:
     for i, trace in enumerate(path.traces):
         points = [(x(a), y(v)) for a, v in zip(path.places, trace.values, strict=True)]
         first = next(place for place, value in enumerate(trace.values) if value > 0)
+        # from the last zero on: lines of all that enters later would lie on the axis
         points = points[max(0, first - 1) :]
         name = visible(trace.name)
         style = 0 if trace.name in selected or not selected else 1
@@ -154,7 +155,8 @@ def curve_figure(facts: CurveFacts) -> LineFigure | None:
     high = max(point.high for point in points)
     pad = 0.04 * (high - low) or 0.01
     y = Scale(low - pad, high + pad, HEIGHT - BOTTOM, TOP)
-    labelled = _labelled([y(c.points[-1].mean) for c in facts.curves], [True] * len(facts.curves))
+    ends = [y(curve.points[-1].mean) for curve in facts.curves]
+    labelled = _labelled(ends, [True] * len(ends))
     lines = [_curve(curve, i, x, y, labelled.get(i)) for i, curve in enumerate(facts.curves)]
     what = "of every method" if len(facts.curves) > 1 else "of the cross-validation"
     chosen = facts.chosen if facts.chosen in ks else None
@@ -185,7 +187,9 @@ def _curve(curve: Curve, i: int, x: Scale, y: Scale, label_y: float | None) -> L
     name = visible(curve.name)
     best = max(curve.points, key=lambda point: point.mean)
     note = f"{name}: at best {number(best.mean)} with {number(best.k)}"
-    return _line(name, points, min(i, STYLES), label_y, note, _pairs(upper + lower) if wide else "")
+    # along the upper ends and back along the lower ones
+    band = _pairs(upper + lower) if wide else ""
+    return _line(name, points, min(i, STYLES), label_y, note, band)
 
 
 def _line(
@@ -196,10 +200,12 @@ def _line(
     note: str,
     band: str = "",
 ) -> Line:
+    # markers of more points would run into each other
+    marked = points if len(points) <= 40 else []
     return Line(
         name=name,
         points=_pairs(points),
-        marks="".join(marker(style, *point) for point in points) if len(points) <= 40 else "",
+        marks="".join(marker(style, *point) for point in marked),
         band=band,
         style=style,
         label="" if label_y is None else shortened(name, LABEL_LENGTH),
@@ -285,11 +291,11 @@ def box_figure(groups: Sequence[Group]) -> BoxFigure | None:
         name = visible(group.name)
         boxes.append(
             Box(
-                shortened(name, 10),
-                7.0 + 13 * i,
-                (x(low), x(high)),
-                (x(lower), x(upper)),
-                x(middle),
+                name=shortened(name, 10),
+                y=7.0 + 13 * i,
+                whisker=(x(low), x(high)),
+                box=(x(lower), x(upper)),
+                middle=x(middle),
             )
         )
         said.append(f"{name}: median {number(middle)}")

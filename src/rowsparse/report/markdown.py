@@ -60,7 +60,7 @@ def _row(cells: Sequence[object]) -> str:
 
 def _features(facts: Facts) -> str:
     outputs = facts.outputs[:MOST_OUTPUTS]
-    first = facts.features[0]
+    first = facts.features[0]  # what is known of one is known of all
     head = ["rank", "column", "score"]
     head += [f"coef {visible(output)}" for output in outputs]
     if first.probability is not None:
@@ -86,7 +86,9 @@ def _feature(feature: Feature, n_outputs: int, first: Feature) -> list[str]:
 
 def _path(path: PathFacts) -> str:
     head = ("column", f"enters at {path.axis}", "score at the end")
-    rows = [(t.name, number(t.entered), number(t.values[-1])) for t in path.traces]
+    rows = []
+    for trace in path.traces:
+        rows.append((trace.name, number(trace.entered), number(trace.values[-1])))
     return table(head, rows)
 
 
@@ -94,11 +96,11 @@ def _curve(facts: CurveFacts) -> list[str]:
     compared = facts.kind == "comparison"
     blocks = ["## Compared with other methods" if compared else "## How many features"]
     blocks += map(escaped, facts.sentences)
-    rows = [
-        (curve.name, number(p.k), f"{p.mean:.3f}", f"{p.low:.3f} – {p.high:.3f}")
-        for curve in facts.curves
-        for p in curve.points
-    ]
+    rows = []
+    for curve in facts.curves:
+        for point in curve.points:
+            interval = f"{point.low:.3f} – {point.high:.3f}"
+            rows.append((curve.name, number(point.k), f"{point.mean:.3f}", interval))
     blocks.append(table(("method", facts.axis, facts.score, "interval"), rows))
     blocks += [f"- {escaped(failure)}" for failure in facts.failures]
     return blocks

@@ -100,13 +100,14 @@ class Parts:
             self._add_selector(search.best_selector_)
         else:
             self._add_selector(search)
-        self.settings.extend((f"search: {name}", text) for name, text in reuse.settings(search))
+        for name, text in reuse.settings(search):
+            self.settings.append((f"search: {name}", text))
         if search.path_ is not None:
             self.path = search.path_
         kind = "" if self.selection is None else self.selection.kind
-        self._add_tuning(
-            search.result_, {"numbers": "R²", "multilabel": "score"}.get(kind, "accuracy")
-        )
+        # what scikit-learn's estimators score by, if not told otherwise
+        usual = {"numbers": "R²", "multilabel": "score"}.get(kind, "accuracy")
+        self._add_tuning(search.result_, usual)
 
     def _add_tuning(self, tuning: Tuning, usual: str = "score") -> None:
         score = usual if tuning.scoring == "default" else tuning.scoring
@@ -121,8 +122,9 @@ class Parts:
         if self.selection is None:
             self.selection = Selection.of(selector, self.table)
             self._add_settings(selector)
-        else:
-            self.settings.extend((f"stability: {n}", v) for n, v in reuse.settings(selector))
+        else:  # the page is about what was passed first
+            for name, text in reuse.settings(selector):
+                self.settings.append((f"stability: {name}", text))
         self._add_stability(selector.stability_, selector)
 
     def _add_stability(self, stability: Stability, selector: Any = None) -> None:
@@ -166,7 +168,7 @@ class Parts:
             return
         ks = self.comparison.ks
         wanted = max(ks) if self.selection is None else self.selection.n_chosen
-        k = min(ks, key=lambda one: abs(one - wanted))
+        k = min(ks, key=lambda one: abs(one - wanted))  # it may not have been compared
         self.curves.append(comparison_facts(self.comparison, k))
         self.answers.append(best_at(self.comparison, k, self.comparison.estimators[0]))
 
@@ -233,7 +235,8 @@ class Parts:
             rows = self.solution.rows.size
             answers.insert(0, f"{rows:,} of {len(self.solution.W):,} rows are not zero.")
         elif path is not None:
-            first, last = path.n_features[0], path.n_features[-1]
+            first = path.n_features[0]
+            last = path.n_features[-1]
             ends = f"{path.axis} from {number(path.places[0])} to {number(path.places[-1])}"
             answers.insert(0, f"The path selects {first:,} to {last:,} features, {ends}.")
         return answers
@@ -241,10 +244,13 @@ class Parts:
     def _key_figures(self) -> list[tuple[str, str]]:
         figures = []
         if self.selection is not None:
-            k, columns = self.selection.n_chosen, self.selection.order.size
+            k = self.selection.n_chosen
+            columns = self.selection.order.size
             of = count(self.selection.n_features, "column")
-            several = f"features, in {columns:,} of {of}"
-            figures.append((f"{k:,}", several if k < columns else f"selected of {of}"))
+            what = f"selected of {of}"
+            if k < columns:  # the columns of a category are one feature
+                what = f"features, in {columns:,} of {of}"
+            figures.append((f"{k:,}", what))
         if self.table is not None:
             figures.append((f"{self.table.shape[0]:,}", "samples"))
         figures.extend(self.figures)
@@ -253,9 +259,11 @@ class Parts:
         return figures
 
     def _code(self, chosen: Selection) -> str:
-        names = [chosen.names[j] for j in chosen.order]
-        coded = self.table is not None and not self.table.coded.isdisjoint(chosen.order.tolist())
-        return reuse.code(names, chosen.order.tolist(), chosen.named, chosen.kind, coded)
+        columns = chosen.order.tolist()
+        names = [chosen.names[j] for j in columns]
+        # columns that words were coded as are not in the file, and a line of pandas finds none
+        coded = self.table is not None and not self.table.coded.isdisjoint(columns)
+        return reuse.code(names, columns, chosen.named, chosen.kind, coded)
 
 
 def read(result: Any, data: Any = None, title: str | None = None) -> Facts:

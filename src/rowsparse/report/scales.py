@@ -66,9 +66,11 @@ def round_values(low: float, high: float, most: int = 6) -> list[float]:
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     round_steps = [m * power for m in (1, 2, 2.5, 5, 10)]
+    # a thousandth short is only rounding, and the next step would be twice as long
     step = next(one for one in round_steps if one >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
+    # twelve digits: 3 * 0.1 is to be 0.3
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 
@@ -77,11 +79,12 @@ def _decades(scale: Scale) -> list[float]:
     low, high = sorted((scale.low, scale.high))
     lowest = math.floor(math.log10(low))
     highest = math.ceil(math.log10(high))
-    powers = range(lowest, highest + 1)
     short = math.log10(high / low) <= 3
     steps = (1.0, 2.0, 5.0) if short else (1.0,)
-    values = [float(f"{m}e{e}") for e in powers for m in steps]
-    inside = [v for v in values if low * 0.999 <= v <= high * 1.001]
+    values = []
+    for power in range(lowest, highest + 1):
+        values += [float(f"{step}e{power}") for step in steps]  # as written, not as multiplied
+    inside = [value for value in values if low * 0.999 <= value <= high * 1.001]
     return inside if scale.low < scale.high else inside[::-1]
 
 
@@ -104,6 +107,7 @@ def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> li
     """
     order = np.argsort(wanted, kind="stable")
     places = np.zeros(len(wanted))
+    # from the lowest up, each clear of the one below; then from the top down into the range
     edge = low
     for i in order:
         edge = max(edge, wanted[i])

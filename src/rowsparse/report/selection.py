@@ -48,28 +48,27 @@ class Selection:
         cls, selector: Any, table: Table | None, probabilities: np.ndarray | None = None
     ) -> Selection:
         check_is_fitted(selector, "support_")
+        d = selector.support_.size
         inner = selector.selector if isinstance(selector, StabilitySelector) else selector
-        columns = selector.support_.size
-        features = features_of(inner, columns, vars(selector).get("feature_names_in_"))
+        features = features_of(inner, d, vars(selector).get("feature_names_in_"))
         if isinstance(selector, GroupedSelector):
-            selector = selector.selector_
+            selector = selector.selector_  # fitted on the columns, of which the page speaks
         fitted = vars(selector)
         chosen = np.flatnonzero(selector.support_)
-        order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
-        names = _names(fitted, table, selector.support_.size)
-        if names is None:
-            plain = tuple(f"x{j}" for j in range(selector.support_.size))
+        best_first = np.argsort(selector.ranking_[chosen], kind="stable")
+        names = _names(fitted, table, d)
+        # who does not say what y was is a classifier, or took numbers
         kind = fitted.get("target_kind_", "binary" if "classes_" in fitted else "numbers")
         return cls(
-            selector,
-            table,
-            plain if names is None else names,
-            names is not None,
-            _outputs(fitted, table),
-            kind,
-            order,
-            features,
-            probabilities,
+            selector=selector,
+            table=table,
+            names=tuple(f"x{j}" for j in range(d)) if names is None else names,
+            named=names is not None,
+            outputs=_outputs(fitted, table),
+            kind=kind,
+            order=chosen[best_first],
+            features_of_columns=features,
+            probabilities=probabilities,
         )
 
     @property
@@ -165,26 +164,29 @@ class Selection:
             return [() for _ in chosen]
         groups = Groups(table, self.kind, self.outputs, vars(self.selector).get("classes_"))
         columns = table.columns(chosen, groups.rows)
-        weights = [np.asarray(self._coefficients(j) or [0.0]) for j in chosen]
-        n = len(groups.names)
-        full = [w if w.size == n else np.zeros(n) for w in weights]
-        return [groups.of(column, w) for column, w in zip(columns.T, full, strict=True)]
+        n_groups = len(groups.names)
+        found = []
+        for j, values in zip(chosen, columns.T, strict=True):
+            weights = np.array(self._coefficients(j))
+            if weights.size != n_groups:  # one output for two classes, or none
+                weights = np.zeros(n_groups)
+            found.append(groups.of(values, weights))
+        return found
 
     def answer(self) -> str:
         """The one sentence."""
         k = self.order.size
+        of_all = f"of {self.n_features:,} columns"
         if not k:
-            return f"None of {self.n_features:,} columns was selected."
+            return f"None {of_all} was selected."
+        best = listed([self.names[j] for j in self.order[:3]])
         if k == 1:
-            return f"One of {self.n_features:,} columns was selected: {listed(self._best())}."
+            return f"One {of_all} was selected: {best}."
         led = ", led by" if k > 3 else ":"
-        if self.n_chosen < k:
-            several = f"{self.n_chosen:,} features, which are {k:,} of {self.n_features:,} columns"
-            return f"{several}, were selected{led} {listed(self._best())}."
-        return f"{k:,} of {self.n_features:,} columns were selected{led} {listed(self._best())}."
-
-    def _best(self) -> list[str]:
-        return [self.names[j] for j in self.order[:3]]
+        if self.n_chosen < k:  # the columns of a category are one feature
+            several = f"{self.n_chosen:,} features, which are {k:,} {of_all}"
+            return f"{several}, were selected{led} {best}."
+        return f"{k:,} {of_all} were selected{led} {best}."
 
 
 def _names(fitted: dict[str, Any], table: Table | None, d: int) -> tuple[str, ...] | None:

@@ -21,42 +21,52 @@ MOST_SENTENCES = 8
 def tuning_facts(tuning: Tuning, score: str) -> CurveFacts:
     """One curve per combination of the other parameters, the chosen one first."""
     axis = K if all(K in params for params in tuning.params) else ALPHA
-    kept = [i for i, params in enumerate(tuning.params) if params.get(axis) is not None]
-    combos: dict[str, list[int]] = {}
-    for i in kept:
-        others = {k: v for k, v in tuning.params[i].items() if k not in (K, ALPHA)}
-        name = ", ".join(f"{k} = {_short(v)}" for k, v in others.items())
-        combos.setdefault(name, []).append(i)
-    best = np.nan_to_num(tuning.means, nan=-np.inf)
-    first = [tuning.best_index in members for members in combos.values()]
-    order = sorted(
-        zip(combos.items(), first, strict=True),
-        key=lambda pair: (not pair[1], -best[pair[0][1]].max()),
-    )
-    curves = tuple(
-        Curve(name if len(combos) > 1 else "mean", _tuning_points(tuning, members, axis))
-        for (name, members), _ in order[:MOST_CURVES]
-    )
+    combos = _combinations(tuning, axis)
+    best = np.nan_to_num(tuning.means, nan=-np.inf)  # where every fold failed
+
+    def chosen_then_best(name: str) -> tuple[bool, float]:
+        members = combos[name]
+        return tuning.best_index not in members, -best[members].max()
+
+    order = sorted(combos, key=chosen_then_best)
+    curves = []
+    for name in order[:MOST_CURVES]:
+        shown = name if len(combos) > 1 else "mean"
+        curves.append(Curve(shown, _tuning_points(tuning, combos[name], axis)))
     sentences = _tuning_sentences(tuning, score)
-    if len(order) > MOST_CURVES:
-        sentences.append(f"{len(order) - MOST_CURVES} weaker combinations are not drawn.")
+    hidden = len(order) - MOST_CURVES
+    if hidden > 0:
+        sentences.append(f"{hidden} weaker combinations are not drawn.")
     chosen = tuning.best_params.get(axis)
     return CurveFacts(
         kind="tuning",
         axis="k" if axis == K else "alpha",
         score=score,
-        curves=tuple(curve for curve in curves if curve.points),
+        curves=tuple(curve for curve in curves if curve.points),  # folds may have failed
         chosen=None if chosen is None else float(chosen),
         sentences=tuple(sentences),
     )
 
 
+def _combinations(tuning: Tuning, axis: str) -> dict[str, list[int]]:
+    """The candidates that differ along the axis alone, under a name for all that they share."""
+    combos: dict[str, list[int]] = {}
+    for i, params in enumerate(tuning.params):
+        if params.get(axis) is None:  # it has no place on the axis
+            continue
+        others = {name: value for name, value in params.items() if name not in (K, ALPHA)}
+        shared = ", ".join(f"{name} = {_short(value)}" for name, value in others.items())
+        combos.setdefault(shared, []).append(i)
+    return combos
+
+
 def _tuning_points(tuning: Tuning, members: Sequence[int], axis: str) -> tuple[Point, ...]:
     points = []
     for i in sorted(members, key=lambda i: tuning.params[i][axis]):
-        mean, error = float(tuning.means[i]), float(np.nan_to_num(tuning.errors[i]))
+        mean = float(tuning.means[i])
         if not np.isfinite(mean):
             continue
+        error = float(np.nan_to_num(tuning.errors[i]))  # of a single fold there is none
         points.append(
             Point(
                 k=float(tuning.params[i][axis]),
@@ -67,16 +77,18 @@ def _tuning_points(tuning: Tuning, members: Sequence[int], axis: str) -> tuple[P
                 seconds=float(tuning.seconds[i]),
             )
         )
+    # paths are read from strong to weak penalties
     return tuple(points if axis == K else points[::-1])
 
 
 def chosen_words(tuning: Tuning) -> str:
     """The parameters that were chosen."""
-    varied = [
-        name
-        for name in tuning.best_params
-        if len({repr(params.get(name)) for params in tuning.params}) > 1
-    ]
+    varied = []
+    for name in tuning.best_params:
+        # by their text: values need not be hashable
+        tried = {repr(params.get(name)) for params in tuning.params}
+        if len(tried) > 1:
+            varied.append(name)
     known = {name: tuning.best_params[name] for name in varied or tuning.best_params}
     shown = []
     for name, value in known.items():
@@ -108,7 +120,8 @@ def _tuning_sentences(tuning: Tuning, score: str) -> list[str]:
 
 def nested_words(nested: NestedScore) -> tuple[str, str]:
     """A key figure: the score of the whole procedure and what it is."""
-    low, high = number(nested.interval.low), number(nested.interval.high)
+    low = number(nested.interval.low)
+    high = number(nested.interval.high)
     return number(nested.mean), f"nested score, interval {low} to {high}"
 
 
@@ -133,7 +146,11 @@ def comparison_facts(found: Comparison, k: int) -> CurveFacts:
             )
         )
     curves = [Curve(name, tuple(points)) for name, points in lines.items()]
-    curves.sort(key=lambda curve: -max((p.mean for p in curve.points if p.k == k), default=-1e300))
+
+    def best_first(curve: Curve) -> float:
+        return -max((point.mean for point in curve.points if point.k == k), default=-np.inf)
+
+    curves.sort(key=best_first)
     failures = tuple(f"{visible(name)}: {visible(why)}" for name, why in found.failures.items())
     return CurveFacts(
         kind="comparison",

@@ -100,7 +100,8 @@ class Table:
         n = self.shape[0]
         if n <= most:
             return None
-        return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False))
+        drawn = np.random.default_rng(0).choice(n, size=most, replace=False)
+        return np.sort(drawn)  # in the order of a memory map
 
 
 def _texts(values: Any) -> tuple[str, ...] | None:
@@ -137,20 +138,22 @@ class Groups:
     def of(self, values: np.ndarray, weights: np.ndarray) -> tuple[Group, ...]:
         """Quantiles per group: the groups that the feature speaks for most, and the others."""
         if len(self.masks) <= MOST_GROUPS:
-            chosen = list(range(len(self.masks)))
+            pairs = list(zip(self.names, self.masks, strict=True))
         else:
-            if not np.any(weights):  # a filter: the groups whose means stand out most
-                centre = values.mean()
-                weights = np.array(
-                    [values[m].mean() - centre if m.any() else 0 for m in self.masks]
-                )
-            heavy = np.argsort(-np.abs(weights), kind="stable")[: MOST_GROUPS - 1]
-            chosen = heavy.tolist()
-        pairs = [(self.names[i], self.masks[i]) for i in chosen]
-        if len(chosen) < len(self.masks):
-            others = ~np.any([self.masks[i] for i in chosen], axis=0)
-            pairs.append(("others", others))
+            if not np.any(weights):  # a filter has none
+                weights = self._how_far_means_stand_out(values)
+            # one place is for all the others together
+            heaviest = np.argsort(-np.abs(weights), kind="stable")[: MOST_GROUPS - 1]
+            pairs = [(self.names[i], self.masks[i]) for i in heaviest]
+            shown = np.any([mask for _, mask in pairs], axis=0)
+            pairs.append(("others", ~shown))
         return tuple(_group(name, values[mask]) for name, mask in pairs if mask.any())
+
+    def _how_far_means_stand_out(self, values: np.ndarray) -> np.ndarray:
+        centre = values.mean()
+        # a class may be missing from the drawn samples
+        means = [values[mask].mean() if mask.any() else centre for mask in self.masks]
+        return np.array(means) - centre
 
 
 def _group(name: str, values: np.ndarray) -> Group:
@@ -184,6 +187,7 @@ def _correlations(table: Table, chosen: Sequence[int], rows: np.ndarray | None) 
     """All columns × chosen ones. Sparse tables stay sparse: centring is done on the products."""
     A = table.columns(chosen, rows)
     A = _unit(A - A.mean(axis=0))
+    # X is read as it is stored, with no centred copy
     X = table.X if rows is None else table.X[rows]
     if sparse.issparse(X):
         X = X.tocsc().astype(float)

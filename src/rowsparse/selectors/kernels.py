@@ -72,13 +72,15 @@ def kernel_width(gamma: Any, X: Any, weights: np.ndarray | None = None) -> float
 
 def _variance(X: Any, w: np.ndarray) -> float:
     """Of all entries of X, under weights of its rows."""
-    total = w.sum() * X.shape[1]
+    d = X.shape[1]
+    total = w.sum() * d
     mean = float((w @ X).sum()) / total
     # from differences: the mean of the squares minus the square of the mean would cancel
     if sparse.issparse(X):
         stored = np.diff(X.indptr)
-        squares = w @ (X.shape[1] - stored) * mean**2
-        squares += np.repeat(w, stored) @ (X.data - mean) ** 2
+        of_zeros = w @ (d - stored) * mean**2
+        of_stored = np.repeat(w, stored) @ (X.data - mean) ** 2
+        squares = of_zeros + of_stored
     else:
         squares = w @ ((X - mean) ** 2).sum(axis=1)
     return float(squares) / total
@@ -109,10 +111,10 @@ class KernelColumns(Design):
         return block
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
-        return sum(
-            ((block - self.means_[part]) @ W[part] for part, block in self._blocks()),
-            np.zeros((self.shape[0], W.shape[1])),
-        )
+        total = np.zeros((self.shape[0], W.shape[1]))
+        for part, block in self._blocks():
+            total += (block - self.means_[part]) @ W[part]
+        return total
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[1], R.shape[1]))
@@ -149,10 +151,9 @@ def first_of_equals(X: Any) -> np.ndarray:
         if not X.has_canonical_format:  # of a copy: the arrays are the caller's
             X = X.copy()
             X.sum_duplicates()
-        keys = [
-            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
-            for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        ]
+        keys = []
+        for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+            keys.append(X.indices[begin:end].tobytes() + X.data[begin:end].tobytes())
     else:
         keys = [row.tobytes() for row in np.ascontiguousarray(X)]
     first: dict[bytes, int] = {}

@@ -166,5 +166,7 @@ def log_probabilities(Z: np.ndarray) -> np.ndarray:
     if Z.ndim == 1:
         return np.column_stack([log_ndtr(-Z), log_ndtr(Z)])
     logs = log_ndtr(Z)
-    largest = logs.max(axis=1, keepdims=True)
-    return logs - largest - np.log(np.exp(logs - largest).sum(axis=1, keepdims=True))
+    # from the largest on, whose exponential is one: all others may underflow
+    logs = logs - logs.max(axis=1, keepdims=True)
+    totals = np.exp(logs).sum(axis=1, keepdims=True)
+    return logs - np.log(totals)
