@@ -17,6 +17,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 from fuzz import damaged_files
+from fuzz.whole_files import write_h5ad
 from numpy.lib import format as npy_format
 
 from rowsparse.datasets import DatasetError, load_file
@@ -246,7 +247,7 @@ def test_a_heap_without_end_in_an_h5ad_file(tmp_path):
     """HDF5 itself looks for the end of the first one for ever, and Ctrl-C does not reach it."""
     pytest.importorskip("anndata")
     path = tmp_path / "t.h5ad"
-    damaged_files.write_h5ad(path)
+    write_h5ad(path)
     whole = path.read_bytes()
     first_object = whole.index(b"GCOL") + 16
     path.write_bytes(whole[:first_object] + bytes(16) + whole[first_object + 16 :])
