@@ -1,4 +1,4 @@
-"""Archives of results: facts as JSON beside arrays, whole or not there, read without pickle."""
+"""Files whole or not there, and archives of results: facts as JSON beside arrays, no pickle."""
 
 from __future__ import annotations
 
@@ -8,21 +8,31 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 
-def write(file: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """An archive under a name of its own until it is whole: what was there stays until then."""
+@contextmanager
+def whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """What is written here has another name until the block has ended: what was there stays until
+    then, and whoever reads sees the old file or the new one."""
     target = Path(file)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
+    # of this thread alone: two that save at once do not write into one file; the process last, by
+    # which what a killed one has left is told from what another is writing
+    unfinished = target.with_name(f".{target.name}.{threading.get_ident()}.{os.getpid()}.part")
     try:
         with open(unfinished, "xb") as stream:
-            np.savez_compressed(stream, facts=json.dumps(facts), **arrays)
+            yield stream
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write(file: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """An archive of facts and arrays."""
+    with whole(file) as stream:
+        np.savez_compressed(stream, facts=json.dumps(facts), **arrays)
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..archives import whole
+
 VERSION = 1
 FACTS = "result.json"
 
@@ -27,16 +29,11 @@ def save_result(
         digest.update(np.ascontiguousarray(array).tobytes())
     # named by what is in it: who reads between the two writes below finds the pair that belongs
     archive = home / f"arrays-{digest.hexdigest()[:16]}.npz"
-    part = _part(archive)
     members: dict[str, Any] = dict(arrays)
-    try:
-        with open(part, "wb") as stream:
-            np.savez_compressed(stream, **members)
-        os.replace(part, archive)
-    finally:
-        part.unlink(missing_ok=True)
-    whole = {"kind": kind, "version": VERSION, "arrays": archive.name, "facts": facts}
-    write_json(home / FACTS, whole)
+    with whole(archive) as stream:
+        np.savez_compressed(stream, **members)
+    result = {"kind": kind, "version": VERSION, "arrays": archive.name, "facts": facts}
+    write_json(home / FACTS, result)
     for other in home.glob("arrays-*.npz"):  # of a result that was replaced
         if other != archive:
             other.unlink(missing_ok=True)
@@ -44,19 +41,19 @@ def save_result(
 
 def load_result(folder: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, np.ndarray]]:
     """What ``save_result`` wrote for a result of this kind."""
-    whole = read_json(Path(folder) / FACTS)
-    if whole.get("kind") != kind:
-        raise ValueError(f"Expected a saved {kind}, got {whole.get('kind')!r} in {str(folder)!r}.")
-    if whole.get("version") != VERSION:
+    result = read_json(Path(folder) / FACTS)
+    if result.get("kind") != kind:
+        raise ValueError(f"Expected a saved {kind}, got {result.get('kind')!r} in {str(folder)!r}.")
+    if result.get("version") != VERSION:
         raise ValueError(
-            f"Expected a result of version {VERSION}, got {whole.get('version')!r} in "
+            f"Expected a result of version {VERSION}, got {result.get('version')!r} in "
             f"{str(folder)!r}; load it with the version of rowsparse that saved it."
         )
     # its name alone: a folder that was tampered with must not lead elsewhere
-    archive = Path(folder) / Path(str(whole["arrays"])).name
+    archive = Path(folder) / Path(str(result["arrays"])).name
     try:
         with np.load(archive, allow_pickle=False) as arrays:
-            return whole["facts"], {name: arrays[name] for name in arrays.files}
+            return result["facts"], {name: arrays[name] for name in arrays.files}
     except Exception as error:  # zipfile's and zlib's of a damaged archive, too
         raise ValueError(
             f"Expected a result saved by rowsparse, got {str(folder)!r}, whose arrays cannot be "
@@ -71,12 +68,9 @@ def kind_of(folder: str | os.PathLike[str]) -> str:
 
 def write_json(file: Path, value: Any) -> None:
     """Whole or not at all; numbers that are not finite become null."""
-    part = _part(file)
-    try:
-        part.write_text(json.dumps(plain(value), allow_nan=False), encoding="utf-8")
-        os.replace(part, file)
-    finally:
-        part.unlink(missing_ok=True)
+    text = json.dumps(plain(value), allow_nan=False)
+    with whole(file) as stream:
+        stream.write(text.encode())
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -131,8 +125,3 @@ def pack(lists: list[np.ndarray]) -> dict[str, np.ndarray]:
 def unpack(arrays: dict[str, np.ndarray]) -> list[np.ndarray]:
     """What ``pack`` packed."""
     return np.split(arrays["flat"], np.cumsum(arrays["sizes"])[:-1]) if arrays["sizes"].size else []
-
-
-def _part(file: Path) -> Path:
-    # of this process alone: two that save at once do not write into one file
-    return file.with_name(f".{file.name}.{os.getpid()}.part")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..archives import whole
 from .facts import Facts, as_plain
 from .figures import (
     BarFigure,
@@ -103,11 +103,5 @@ def as_json(facts: Facts) -> str:
 
 def write(path: str | os.PathLike[str], text: str) -> None:
     """Whole or not at all."""
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with open(partial, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(path) as stream:
+        stream.write(text.encode())
