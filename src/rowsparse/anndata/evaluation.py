@@ -66,8 +66,10 @@ class PanelEvaluation:
     @property
     def precision(self) -> np.ndarray:
         """For each group the share of the cells taken for it that are its own."""
+        right = np.diag(self.confusion)
         taken = self.confusion.sum(axis=0)
-        return np.divide(np.diag(self.confusion), taken, out=np.zeros(len(taken)), where=taken > 0)
+        # no cell may have been taken for a group
+        return np.divide(right, taken, out=np.zeros(len(taken)), where=taken > 0)
 
     @property
     def redundancy(self) -> np.ndarray:
@@ -80,7 +82,10 @@ class PanelEvaluation:
         import pandas
 
         wrong = self.confusion - np.diag(np.diag(self.confusion))
-        most = [self.groups[j] if wrong[i, j] else "" for i, j in enumerate(wrong.argmax(axis=1))]
+        most = []
+        for row in wrong:
+            taken_for = int(row.argmax())
+            most.append(self.groups[taken_for] if row[taken_for] else "")
         columns = {
             "accuracy": self.recall,
             "precision": self.precision,
@@ -149,10 +154,11 @@ def evaluate_panel(
     X = view.read(cells, chosen)
     dense = X.toarray() if sparse.issparse(X) else X
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    if estimator is not None:
+        model = clone(estimator)
+    # shuffled: cells stand in the order in which batches were measured
     folds = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    predicted = cross_val_predict(
-        model if estimator is None else clone(estimator), dense, labels, cv=folds
-    )
+    predicted = cross_val_predict(model, dense, labels, cv=folds)
     found = np.unique(labels)
     with np.errstate(invalid="ignore", divide="ignore"):  # constant genes go with none
         correlations = np.atleast_2d(np.corrcoef(dense, rowvar=False))

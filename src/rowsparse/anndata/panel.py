@@ -88,7 +88,7 @@ def select_genes(
     _store(adata, view, columns, selector, key_added)
     params = {
         "groupby": groupby,
-        "reference": "rest",
+        "reference": "rest",  # as scanpy calls it that every group is told from all others
         "method": "logreg",  # by this word scanpy knows a ranking without p-values
         "selector": method if isinstance(method, str) else type(method).__name__,
         "use_raw": use_raw,
@@ -148,6 +148,7 @@ def _selector(method: Any, n_genes: int, columns: np.ndarray, required: np.ndarr
 
 def _warn_of_counts(X: Any) -> None:
     """Whole numbers beyond 0 and 1 are counts, in which the deepest cells would rule."""
+    # some of them tell: all of a large X would take longer than the selection
     values = X.data[:10000] if sparse.issparse(X) else np.ravel(X[:100])
     if values.size and values.max() > 1 and np.all(values == np.round(values)):
         warnings.warn(
@@ -169,10 +170,11 @@ def _store(adata: Any, view: View, columns: np.ndarray, selector: Any, key: str)
     score[columns] = selector.scores_
     chosen = columns[np.flatnonzero(selector.support_)]
     panel = chosen[np.argsort(rank[chosen], kind="stable")]
+    # var has a line per gene of X, and raw may have others
     own = adata.var_names.to_numpy(dtype=str)
     if own.shape == view.names.shape and np.array_equal(own, view.names):
         at = np.arange(d)
-    else:  # the genes of raw: those that var has
+    else:
         place = {name: j for j, name in enumerate(view.names.tolist())}
         at = np.array([place.get(name, -1) for name in own.tolist()], dtype=int)
     there = at >= 0
@@ -195,12 +197,16 @@ def _by_group(genes: np.ndarray, selector: Any, places: np.ndarray) -> tuple[Any
         known = fitted["scores_"][places]
         scale = np.divide(known, size, where=size > 0, out=np.ones(size.size))
         weights = weights * scale
-        weights = np.vstack([-weights[0], weights[0]]) if len(weights) == 1 else weights
+        if len(weights) == 1:  # two groups: what speaks for the one speaks against the other
+            weights = np.vstack([-weights[0], weights[0]])
     else:  # a filter has one score for all groups
         weights = np.tile(fitted["scores_"][places], (len(groups), 1))
-    orders = [np.argsort(-row, kind="stable") for row in weights]
-    names = [genes[order].astype(object) for order in orders]
-    scores = [row[order].astype(np.float32) for row, order in zip(weights, orders, strict=True)]
+    names = []
+    scores = []
+    for row in weights:
+        order = np.argsort(-row, kind="stable")
+        names.append(genes[order].astype(object))
+        scores.append(row[order].astype(np.float32))
     return (
         np.rec.fromarrays(names, dtype=[(group, "O") for group in groups]),
         np.rec.fromarrays(scores, dtype=[(group, "f4") for group in groups]),

@@ -63,6 +63,7 @@ def compare(
         dataset = opened(data, output, chosen, scoring=scoring, store=store)
         chosen = {name: grouped(selector, dataset) for name, selector in chosen.items()}
         with warnings_as_notes([*dataset.notes]) as notes, bar("Comparing"):
+            # gaps are filled inside the folds, so that no test sample says what is filled in
             found = compare_methods(
                 chosen,
                 dataset.unfilled,
@@ -103,13 +104,15 @@ def _failures(found: Comparison) -> list[str]:
 
 
 def _show(found: Comparison, lines: list[dict[str, Any]]) -> None:
-    rows = [
-        [line["method"], line["k"], *(_rounded(line[key]) for key in NUMBERS)] for line in lines
-    ]
+    rows = []
+    for line in lines:
+        numbers = [_rounded(line[key]) for key in NUMBERS]
+        rows.append([line["method"], line["k"], *numbers])
     columns = ("method", "k", found.scoring, *NUMBERS[1:])
     terminal().print(plain_table(columns, rows, words=("method",)))
     best = max(lines, key=lambda line: np.nan_to_num(line["score"], nan=-np.inf))
-    folds = found.n_cells // max(len(found.methods) * len(found.ks) * len(found.estimators), 1)
+    cases = len(found.methods) * len(found.ks) * len(found.estimators)
+    folds = found.n_cells // max(cases, 1)
     alike = len(found.not_separable(k=best["k"]))
     pairs = len(found.methods) * (len(found.methods) - 1) // 2
     terminal().print(

@@ -45,12 +45,13 @@ class Engine:
 
     def __init__(self, options: EngineOptions) -> None:
         self.options = options
-        self._ending = ExitStack()
+        self._ending = ExitStack()  # a cluster is begun late, or never
 
     def load(self, data: DataOptions) -> Dataset:
         """The dataset, with X in memory, on disk or as a Dask array."""
         self._check()
         engine = self.options.engine
+        # stores are folders, and made because they are large; a file is read as it always was
         if engine is None:
             engine = "blocks" if Path(data.data).is_dir() else "memory"
         if engine == "memory":
@@ -62,7 +63,8 @@ class Engine:
                 f"{data.data}: expected a target, got none; name it with --target (a column, an "
                 "array beside X, or a .npy file)."
             )
-        return _dataset(rows, self._on_dask(rows) if engine == "dask" else rows, data.target)
+        X = self._on_dask(rows) if engine == "dask" else rows
+        return _dataset(rows, X, data.target)
 
     def close(self) -> None:
         """End what was started."""
@@ -121,7 +123,8 @@ def _refuse_what_reads_all(data: DataOptions) -> None:
 def _dataset(rows: Store, X: Any, target: list[str] | None) -> Dataset:
     y = np.asarray(rows.y)
     names = numbered_names(rows.shape[1]) if rows.names is None else tuple(rows.names)
-    several = tuple(target) if target and y.ndim == 2 and len(target) == y.shape[1] else None
-    path = str(rows.path)
-    called = target[0] if target and len(target) == 1 else ""
-    return Dataset(rows.path.name, X, y, names, several, source=path, target=called)
+    # an array beside X may have many columns under one name
+    asked = tuple(target or ())
+    several = asked if y.ndim == 2 and len(asked) == y.shape[1] else None
+    called = asked[0] if len(asked) == 1 else ""
+    return Dataset(rows.path.name, X, y, names, several, source=str(rows.path), target=called)

@@ -106,16 +106,18 @@ def known_method(option: str, name: str) -> Method:
 def build_selectors(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
     """Several methods; each takes the options it knows, and some of them must know each."""
     methods = {name: known_method("--methods", name) for name in map(str.strip, names)}
+    # an option that does nothing would be taken for one that did
     for option, value in given.items():
         if not any(option in method.options for method in methods.values()):
             raise ValueError(
                 f"--{option.replace('_', '-')}: expected an option of some of the methods, got "
                 f"{value} for {', '.join(methods)}, which have none such; leave it out."
             )
-    return {
-        name: method.build({o: value for o, value in given.items() if o in method.options})
-        for name, method in methods.items()
-    }
+    built = {}
+    for name, method in methods.items():
+        own = {option: value for option, value in given.items() if option in method.options}
+        built[name] = method.build(own)
+    return built
 
 
 def build_selector(name: str, given: dict[str, Any]) -> Any:

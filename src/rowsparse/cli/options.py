@@ -145,8 +145,13 @@ class ProblemOptions:
     def given(self, **more: Any) -> dict[str, Any]:
         """The options that were typed, with those of ``more`` that are not None."""
         every = {field.name: vars(self)[field.name] for field in fields(self)} | more
+        # what these hold where nobody typed anything; all others hold None
         unset = {"task": "auto", "no_standardize": False, "no_intercept": False}
-        return {n: v for n, v in every.items() if v is not None and v != unset.get(n)}
+        typed = {}
+        for name, value in every.items():
+            if value is not None and value != unset.get(name):
+                typed[name] = value
+        return typed
 
 
 Method = Annotated[str, Option(help=f"One of {', '.join(METHODS)}.")]
@@ -178,6 +183,7 @@ class OutputOptions:
     def write_report(self, result: Any, dataset: Dataset) -> None:
         """The page, if one was asked for."""
         if self.report is not None:
+            # distributions and correlations of X in blocks would take more passes
             in_memory = isinstance(dataset.X, np.ndarray) or sparse.issparse(dataset.X)
             write_page(self.report, result, dataset if in_memory else None)
 
@@ -203,6 +209,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters[name] = parameter.replace(annotation=group, kind=parameter.KEYWORD_ONLY)
             continue
         groups[name] = group
+        # annotations are texts in modules that postpone them; typer wants what they mean
         inner = get_type_hints(group, include_extras=True)
         for field in inspect.signature(hints[name]).parameters.values():
             parameters[field.name] = field.replace(
@@ -211,12 +218,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def spread(**values: Any) -> None:
-        made = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-            for name, group in groups.items()
-        }
+        made = {}
+        for name, group in groups.items():
+            own = {field.name: values.pop(field.name) for field in fields(group)}
+            made[name] = group(**own)
         command(**made, **values)
 
+    # typer asks the function itself what it takes
     ordered = list(parameters.values())
     vars(spread)["__signature__"] = inspect.Signature(ordered)
     spread.__annotations__ = {p.name: p.annotation for p in ordered}

@@ -37,6 +37,7 @@ def check_output(option: str, path: Path, endings: Sequence[str], data: str, for
         refuse("a file", f"the pipe or device {str(path)!r}", "name a file")
     if Path(data).exists() and path.samefile(data):
         refuse("another file than the data", repr(str(path)), "the data would be lost")
+    # by the mode too: root may write to what its owner has protected
     if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
         refuse("a file that may be written", f"the read-only {str(path)!r}", "name another")
     if not force:
@@ -67,7 +68,7 @@ def write_whole(path: Path, write: Callable[[IO[str]], object]) -> None:
             _lock(stream)
             write(stream)
             stream.flush()
-            os.fsync(stream.fileno())
+            os.fsync(stream.fileno())  # before it has the name: a crash leaves no empty file
             os.replace(partial, path)
     except BaseException as error:
         partial.unlink(missing_ok=True)
@@ -78,7 +79,7 @@ def write_whole(path: Path, write: Callable[[IO[str]], object]) -> None:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     """Write a table, and say which names had to be changed to make it harmless."""
-    changed: dict[str, None] = {}
+    changed: dict[str, None] = {}  # in their order, each once
 
     def harmless(cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -119,6 +120,7 @@ def harmless_text(text: str) -> str:
 
 def _remove_abandoned(path: Path) -> None:
     """What writers of this file left behind that were killed: nobody holds its lock."""
+    # by their beginning, not as a pattern: a name may hold letters that mean something there
     for partial in path.parent.iterdir():
         if partial.name.startswith(f".{path.name}.") and partial.name.endswith(".partial"):
             with contextlib.suppress(OSError), partial.open("r+") as stream:

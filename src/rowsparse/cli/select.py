@@ -58,7 +58,7 @@ def select(
     """
     with said_plainly(), closing(Engine(engine)) as reader:
         output.check(data.data)
-        if out_data is not None:
+        if out_data is not None:  # before the work starts, not after it
             check_output("--out-data", out_data, (".csv",), data.data, output.force)
             if out_data == output.out:
                 raise ValueError(f"--out-data: expected another file than --out, got {out_data}.")
@@ -75,7 +75,7 @@ def select(
         ):
             complete(selector, method, k, problem.task, dataset)
             selector = grouped(selector, dataset)
-            began = time.perf_counter()
+            began = time.perf_counter()  # without reading, which takes longer than many fits
             with stopped_after(method, problem.time_limit):
                 selector.fit(dataset.X, dataset.y)
             seconds = time.perf_counter() - began
@@ -89,6 +89,7 @@ def select(
             what = f"{dataset.n_samples} rows of the selected columns"
             write_table(out_data, *reduced_table(dataset, selector.support_), what)
         output.write_report(selector, dataset)
+    # what was found until then has been shown; scripts shall know that it is not all
     if selection.solution is not None and selection.solution.status == Status.INTERRUPTED:
         raise Exit(INTERRUPTED)
 

@@ -90,7 +90,9 @@ def stability(
                         "notes": notes})  # fmt: skip
         else:
             shown = rows[: min(max(result.support.size, FEWEST_SHOWN), MOST_SHOWN)]
-            cells = [[row[0], row[1], f"{row[2]:.2f}", "yes" if row[3] else ""] for row in shown]
+            cells = []
+            for rank, name, probability, is_stable in shown:
+                cells.append([rank, name, f"{probability:.2f}", "yes" if is_stable else ""])
             terminal().print(plain_table(COLUMNS, cells, words=("name", "stable")))
             terminal().print(plain(result.explanation()), markup=False)
         output.write_table(COLUMNS, rows, f"{len(rows)} features")
@@ -106,7 +108,7 @@ def _rows(result: Stability) -> list[list[object]]:
     best_first = np.argsort(-probabilities, kind="stable")
     chosen = best_first[probabilities[best_first] > 0].tolist()
     stable = set(result.support.tolist())
-    return [
-        [rank, result.names[j], float(probabilities[j]), j in stable]
-        for rank, j in enumerate(chosen, start=1)
-    ]
+    rows: list[list[object]] = []
+    for rank, j in enumerate(chosen, start=1):
+        rows.append([rank, result.names[j], float(probabilities[j]), j in stable])
+    return rows

@@ -131,7 +131,9 @@ def load_any(data: str, target: str | Sequence[str] | None = None, **options: An
     4
     """
     path = Path(data)
-    may_be_file = path.exists() or path.suffix or path.name != data or data == STANDARD_INPUT
+    looks_like_a_path = path.suffix or path.name != data
+    may_be_file = path.exists() or looks_like_a_path or data == STANDARD_INPUT
+    # a folder in which somebody has a file called "iris" does not change what iris is
     if may_be_file and data not in dataset_names():
         return load_file(path, target, **options)
     return load_dataset(data, target, **options)
@@ -179,5 +181,8 @@ def _files_of_the_folder() -> dict[str, Path]:
             f"{FOLDER_VARIABLE}: expected a folder with npz files, got {setting!r}, which is none; "
             f"correct the environment variable or unset it."
         )
-    suffixes = ("*.mat", "*.npz")
-    return {name_of(file): file for suffix in suffixes for file in sorted(folder.glob(suffix))}
+    files = {}
+    for suffix in ("*.mat", "*.npz"):  # of two files of one name the npz counts
+        for file in sorted(folder.glob(suffix)):
+            files[name_of(file)] = file
+    return files

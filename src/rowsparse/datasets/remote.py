@@ -145,9 +145,10 @@ def fetch_dataset(name: str) -> Path:
             f"{name}: expected pooch, which downloads and checks files, got none; run pip install "
             f"pooch."
         ) from None
-    pooch.get_logger().setLevel("ERROR")
+    pooch.get_logger().setLevel("ERROR")  # it would print where the file goes
     checksum = f"sha256:{REMOTE[name].sha256}"
-    file, folder = f"{name}.mat", pooch.os_cache(CACHE)
+    file = f"{name}.mat"
+    folder = pooch.os_cache(CACHE)
     try:
         return Path(pooch.retrieve(f"{SOURCE}{file}", checksum, file, folder))
     except Exception as error:
@@ -170,4 +171,5 @@ def fetched() -> dict[str, Path]:
     except ImportError:
         return {}
     folder = pooch.os_cache(CACHE)
-    return {name: folder / f"{name}.mat" for name in REMOTE if (folder / f"{name}.mat").exists()}
+    files = {name: folder / f"{name}.mat" for name in REMOTE}
+    return {name: file for name, file in files.items() if file.exists()}

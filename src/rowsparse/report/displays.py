@@ -89,6 +89,7 @@ class PathDisplay(Display):
         data = None
         if feature_names is not None:
             names = [str(name) for name in feature_names]
+            # a path knows no names, and what is read beside it is a table
             data = _Named(np.zeros((1, len(names))), None, names)
         facts = read(path, data)
         if facts.path is None:
@@ -108,6 +109,7 @@ class PathDisplay(Display):
         path = self.path
         for i, trace in enumerate(path.traces):
             full = not self.selected or trace.name in self.selected
+            # a legend of all would be longer than the figure
             label = _written(trace.name) if i < MOST_LABELS else None
             ax.plot(
                 path.places,
@@ -117,7 +119,7 @@ class PathDisplay(Display):
                 linewidth=1.6 if full else 0.9,
                 label=label,
             )
-        if path.axis != "k":
+        if path.axis != "k":  # penalties are weakened from left to right, as k grows
             ax.invert_xaxis()
         if path.axis == "alpha" and min(path.places) > 0:
             ax.set_xscale("log")
@@ -176,6 +178,7 @@ class CoefficientDisplay(Display):
             ax.set_xlabel(f"coefficient ({_written(self.outputs[0])})")
             ax.invert_yaxis()
         else:
+            # by its row, since columns have units of their own
             largest = np.abs(values).max(axis=1, keepdims=True)
             shares = values / np.where(largest > 0, largest, 1.0)
             image = ax.imshow(shares, cmap="PuOr_r", vmin=-1, vmax=1, aspect="auto")
@@ -226,7 +229,7 @@ class AccuracyDisplay(Display):
         ax = self._axes(ax, (6.4, 4.0))
         for i, curve in enumerate(self.curves.curves):
             ks = [point.k for point in curve.points]
-            style = min(i, len(MARKERS) - 1)
+            style = min(i, len(MARKERS) - 1)  # no line is known by its colour alone
             (line,) = ax.plot(
                 ks,
                 [point.mean for point in curve.points],

@@ -87,8 +87,10 @@ def command(selector: Any, table: Table | None) -> str:
     for name, value in params.items():
         if name in SWITCHES and not value:
             words.append(SWITCHES[name])
+        # defaults are left out: the line shall show what was chosen
         elif name in OPTIONS and value is not None and not _same(value, defaults[name].default):
             words += [OPTIONS[name], str(value)]
+    # a file may be called anything; whoever pastes the line shall run this command and no other
     return " ".join(shlex.quote(visible(word)) for word in words)
 
 
@@ -113,14 +115,16 @@ def code(
     if len(indices) > MOST_NAMES_IN_CODE or not len(indices):
         return ""
     columns = [str(name) for name in names] if named else [int(j) for j in indices]
-    model, package = {
-        "numbers": ("Ridge()", "Ridge"),
-        "multilabel": ("OneVsRestClassifier(LogisticRegression())", "LogisticRegression"),
-    }.get(task, ("LogisticRegression(max_iter=1000)", "LogisticRegression"))
-    several = ["from sklearn.multiclass import OneVsRestClassifier"] if "OneVs" in model else []
-    words = ["import pandas"] if coded else []
+    package = "Ridge" if task == "numbers" else "LogisticRegression"
+    several: list[str] = []
+    model = "LogisticRegression(max_iter=1000)"
+    if task == "numbers":
+        model = "Ridge()"
+    elif task == "multilabel":
+        several = ["from sklearn.multiclass import OneVsRestClassifier"]
+        model = "OneVsRestClassifier(LogisticRegression())"
     lines = [
-        *words,
+        *(["import pandas"] if coded else []),
         "from sklearn.compose import make_column_transformer",
         f"from sklearn.linear_model import {package}",
         *several,
