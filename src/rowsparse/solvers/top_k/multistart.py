@@ -23,7 +23,7 @@ from ..penalised.block_descent import BlockDescent
 from .bounds import FEW_NODES, MAX_NODES, PROVED, Bound, bound
 from .branch_and_bound import Tree, robust_bound
 from .columns import Columns, closed_rows
-from .search import NO_ROWS, SquaredSearch, SupportSearch
+from .search import NO_ROWS, Found, SquaredSearch, SupportSearch
 from .search_robust import search_for
 
 # Of the columns' curvature. Below it the relaxation's gap is 84 % and more (k = 5, 10 of ISOLET1,
@@ -107,7 +107,7 @@ class Job:
         rounds = self.n_init if self.solver.kicks != 0 else 0
         if rounds and self.search.k > 1 and not self.exact:
             self.finish()
-            best = self.support, self.objective
+            best = Found(self.support, self.objective)
             found = self.search.kicked(best, rounds, self.solver.kicks, self.rng)
             self._add("kicks", *found)
         self.prove()

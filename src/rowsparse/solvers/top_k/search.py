@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -33,7 +33,12 @@ NO_ROWS = np.array([], dtype=int)
 # instead of .162), and equal ones elsewhere.
 RIDGES = (0.03, 0.003, 0.0)
 
-Found = tuple[np.ndarray, float]  # a support and the loss of the best fit on it
+
+class Found(NamedTuple):
+    """A support and the loss of the best fit on it."""
+
+    support: np.ndarray
+    value: float
 
 
 class SupportSearch(ABC):
@@ -100,11 +105,12 @@ class SquaredSearch(SupportSearch):
         # of length one, so that columns of any scale are fitted to the same number of digits
         lengths = np.sqrt(columns.squares[support])
         samples = columns.block(support) / lengths
-        roots = np.full(len(support), np.sqrt(columns.ridge))
-        ridge_samples = np.diag(roots / lengths)
+        # the ridge is one more sample for each column, in which it alone has an entry
+        ridge_samples = np.diag(np.sqrt(columns.ridge) / lengths)
         A = np.vstack([samples, ridge_samples])
         Y = padded(columns.Y, len(support))
-        R = Y - A @ least_squares(A, Y)
+        B = least_squares(A, Y)
+        R = Y - A @ B
         return float(np.vdot(R, R)) * self.per_value
 
     def forward(self) -> np.ndarray:
@@ -119,19 +125,23 @@ class SquaredSearch(SupportSearch):
         return fit.support
 
     def descend(self, support: np.ndarray, in_pool: bool = False) -> Found:
-        best, lowest = NO_ROWS, np.inf
+        """Swaps in the pool and one among all columns, by turns."""
+        best = NO_ROWS
+        lowest = np.inf
         while True:
             support = self.pool.exchanged(support, self.k)
             fit = Fit(self.columns, self.k, support)
             # what products promise may be rounding
             if not fit.value < lowest:
-                return best, lowest * self.per_value
-            best, lowest = fit.support, fit.value
+                break
+            best = fit.support
+            lowest = fit.value
             if in_pool or not fit.size or self.out_of_time():
-                return best, lowest * self.per_value
+                break
             support = self.best_swap(fit)
             if not support.size:
-                return best, lowest * self.per_value
+                break
+        return Found(best, lowest * self.per_value)
 
     def best_swap(self, fit: Fit) -> np.ndarray:
         """The support after the best swap with any column, no rows if none gains."""
@@ -149,29 +159,35 @@ class SquaredSearch(SupportSearch):
     def kicked(
         self, found: Found, rounds: int, kicks: int | None, rng: np.random.Generator
     ) -> Found:
-        support, value = found
-        for _ in range(rounds if len(support) > 1 else 0):  # one row: every swap has been scored
-            trial = support
+        best = found
+        if len(best.support) < 2:  # one row: every swap has been scored
+            return best
+        for _ in range(rounds):
+            trial = best.support
             for ridge in RIDGES:
-                trial = self.pool.kicked(trial, self.k, ridge, kicks or self._kicks(rounds), rng)
+                # the pool grows, and with it the time that a kick takes
+                n_kicks = kicks or self._kicks(rounds)
+                trial = self.pool.kicked(trial, self.k, ridge, n_kicks, rng)
                 if self.out_of_time():
-                    return support, value
-            if np.array_equal(trial, support):
+                    return best
+            if np.array_equal(trial, best.support):
                 continue
             found = self.descend(trial)
-            if self.improves(found[1], value):
-                support, value = found
-        return support, value
+            if self.improves(found.value, on=best.value):
+                best = found
+        return best
 
     def _kicks(self, rounds: int) -> int:
         """For each ridge in each round: all together take half as long as forward selection takes
         other packages, 5 ns for each entry of X and each row (fastcan, benchmarks/topk)."""
         n, c = self.columns.Y.shape
         d = len(self.columns.C)
-        forward_of_others = 5 * n * d  # ns for each of the k rows
-        one_kick = max(self.pool.size, 1) * (16 + 1.3 * c)  # ns for each row, on the same sets
+        # ns for each of the k rows, measured on the same sets
+        forward_of_others = 5 * n * d
+        one_kick = max(self.pool.size, 1) * (16 + 1.3 * c)
+        all_kicks = 0.5 * forward_of_others
         n_shares = rounds * len(RIDGES)
-        return max(4, int(0.5 * forward_of_others / (one_kick * n_shares)))
+        return max(4, int(all_kicks / (one_kick * n_shares)))
 
 
 def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -> np.ndarray:
@@ -181,13 +197,17 @@ def swapped(problem: PenalisedProblem, k: int, out_of_time: OutOfTime = never) -
     Every swap is looked for among all columns: a single descent is no reason to wait some two
     seconds, once, for the compiler of the exchanges in a pool.
     """
-    n_always = np.count_nonzero(problem.penalty.free(problem.n_rows)[: problem.may_enter.size])
-    constrained = problem.with_limit(max(k - int(n_always), 0))
+    free = problem.penalty.free(problem.n_rows)
+    n_features = problem.may_enter.size  # a row of the intercept comes after them
+    n_always = int(np.count_nonzero(free[:n_features]))
+    constrained = problem.with_limit(max(k - n_always, 0))
     search = SquaredSearch(constrained, constrained.limit, out_of_time)
     best = Fit(search.columns, search.k, search.forward())
     while best.size and not out_of_time():
-        other = Fit(search.columns, search.k, search.best_swap(best))
-        if not (other.size and other.value < best.value):  # what a swap promises may be rounding
+        support = search.best_swap(best)
+        other = Fit(search.columns, search.k, support)
+        lower = other.value < best.value  # what a swap promises may be rounding
+        if not (other.size and lower):
             break
         best = other
     return constrained.refitted(best.support)
