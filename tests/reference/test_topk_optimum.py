@@ -235,3 +235,19 @@ def test_no_result_is_above_the_best_constant(n_values, seed):
     claimed = np.mean(residual**0.5) / 0.5 + np.sum((X.std(axis=0) * model.coef_) ** 2) / 2
     assert model.solution_.objective == pytest.approx(claimed, rel=1e-6)
     assert model.support_.sum() == 2
+
+
+def test_time_for_a_proof_is_spent_without_a_ridge_too():
+    """Equally good columns: 3000 nodes, where it ended once, are not enough to tell them apart."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 24))
+    y = X.sum(axis=1) + rng.standard_normal(60)
+    for k in (12, 8):  # at 8 the search alone does not find the best
+        few = TopKSelector(k, ridge=0, n_init=1, task="regression").fit(X, y).solution_
+        solver = Splice(proof_seconds=60)
+        asked = TopKSelector(k, ridge=0, n_init=1, task="regression", solver=solver).fit(X, y)
+        proved = asked.solution_
+        assert few.gap > 0.01 * few.objective
+        assert proved.proof.startswith("proved optimal: branch and bound")
+        assert proved.objective <= few.objective * (1 + 1e-9)
+        assert k == 12 or proved.objective < 0.99 * few.objective

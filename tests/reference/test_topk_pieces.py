@@ -34,7 +34,7 @@ def data(seed, n=30, d=40, c=2):
 @pytest.mark.parametrize("room", [1 << 27, 5 * 8 * 41, 0])
 def test_a_fit_that_grew_equals_one_of_all_members_at_once(monkeypatch, room):
     """With much, little and no room for products X'x_j."""
-    monkeypatch.setattr(candidate_columns, "KEPT_BYTES", room)
+    monkeypatch.setattr(candidate_columns, "COPY_BYTES", room)
     X, Y = data(0)
     known, rng = Columns.of(problem(X, Y, 6)), np.random.default_rng(1)
     for _ in range(5):

@@ -21,15 +21,13 @@ from .enumeration import PROVED, Bound, best_pair, best_single, best_single_robu
 __all__ = ["PROVED", "Bound", "bound", "leave_out"]
 
 # What a proof may cost: about as long as the search it is about.
-PAIR_FLOPS = 2e11  # of all pairs of columns, in single precision: some seconds
+PAIR_FLOPS = 2e11  # of all pairs of columns: some seconds
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns
 BRANCH_UP_TO = 64  # columns; beyond, the tree is too large for its bound to move
-# By default, which takes about as long as the search (Sonar, k = 3, 5, 10: .02 s, gaps of 22, 22,
-# 9 %; with 3000 nodes .11 to .17 s, gaps of 7, 17, 9 %). Up to 13 columns are proved in a hundred.
+# Where no time is given for a proof: this takes about as long as the search (Sonar, k = 3, 5, 10:
+# .02 s, gaps of 22, 22, 9 %; with 3000 nodes .11 to .17 s, gaps of 7, 17, 9 %). Up to 13 columns
+# are proved in a hundred.
 FEW_NODES = 300
-MAX_NODES = 3000  # where time is given for a proof: some tenths of a second
-DIGITS = 1e-4  # relative; with sqrt(dependent) 3e-9, in single precision 1e-6
-REGULAR = 1e-4  # least pivot of unit columns: a smaller one is a square of 1e-8
 
 
 def bound(
@@ -38,15 +36,14 @@ def bound(
     objective: float,
     out_of_time: OutOfTime = never,
     columns: Columns | None = None,
-    max_nodes: int = FEW_NODES,
+    max_nodes: float = FEW_NODES,
 ) -> Bound | None:
     """The best bound that is cheap for this problem; None where nothing but 0 is known."""
     n = len(problem.Y)
-    d = int(np.sum(~closed_rows(problem)))
+    d = np.count_nonzero(~closed_rows(problem))
     if not problem.loss.quadratic:
-        if k == 1 and problem.loss.convex:
-            return best_single_robust(problem, out_of_time)
-        return None
+        single = k == 1 and problem.loss.convex
+        return best_single_robust(problem, out_of_time) if single else None
     columns = columns or Columns.of(problem)
     if _few_digits(problem, columns):
         return None
@@ -57,7 +54,8 @@ def bound(
     if k == 2 and d <= 10_000 and n * d**2 <= PAIR_FLOPS:
         return best_pair(columns, n, out_of_time)
     if k < d < n and n * d**2 <= ROOT_FLOPS:
-        return leave_out(columns, n, k, objective, out_of_time, max_nodes)
+        nodes = max_nodes if d <= BRANCH_UP_TO else 1
+        return leave_out(columns, n, k, objective, out_of_time, nodes)
     return None
 
 
@@ -65,8 +63,9 @@ def _few_digits(problem: PenalisedProblem, columns: Columns) -> bool:
     """Whether some column lies so nearly in the span of the free ones that what is left of it is
     rounding: nothing is then known of what it explains."""
     own = len(problem.Y) * problem.sample_curvatures
-    few = columns.squares <= np.sqrt(columns.dependent) * DIGITS * own
-    return bool(np.any(few[~closed_rows(problem)]))
+    few = columns.squares <= columns.dependent * own
+    usable = ~closed_rows(problem)
+    return bool(few[usable].any())
 
 
 def leave_out(
@@ -75,7 +74,7 @@ def leave_out(
     k: int,
     objective: float,
     out_of_time: OutOfTime,
-    max_nodes: int = MAX_NODES,
+    max_nodes: float,
 ) -> Bound | None:
     """Branch and bound from the fit on all columns, for at least as many samples as columns."""
     rows = np.flatnonzero(columns.squares > 0)
@@ -83,24 +82,28 @@ def leave_out(
     A /= np.sqrt(columns.squares[rows])
     G = A.T @ A
     np.fill_diagonal(G, 1.0)  # the squares hold the ridge
-    if not _is_regular(G):  # inverses of such a matrix have too few digits to prove anything
-        return None
-    tree = _Tree(G, A.T @ columns.Y, columns.total, k)
+    if not _is_regular(G, columns.dependent):
+        return None  # inverses of such a matrix have too few digits to prove anything
+    B = A.T @ columns.Y
+    tree = _Tree(G, B, columns.total, k)
     per_value = 2 * n
     wanted = per_value * objective * (1 - PROVED)
-    nodes = max_nodes if rows.size <= BRANCH_UP_TO else 1
-    reached, visited = tree.search(wanted, nodes, out_of_time)
+    lowest, visited = tree.search(wanted, max_nodes, out_of_time)
+    value = max(lowest.bound, 0.0) / per_value
     how = f"branch and bound, {visited} nodes" if visited > 1 else "the fit on all columns"
-    return Bound(max(reached, 0.0) / per_value, how)
+    if lowest.branch is not None:
+        return Bound(value, how)
+    names = columns.names[rows]
+    return Bound(value, how, np.sort(names[lowest.kept]))
 
 
-def _is_regular(G: np.ndarray) -> bool:
+def _is_regular(G: np.ndarray, dependent: float) -> bool:
     """Whether no unit column lies nearly in the span of those before it."""
     try:
         pivots = np.linalg.cholesky(G).diagonal()
     except np.linalg.LinAlgError:
         return False
-    return bool(pivots.min() > REGULAR)
+    return bool(pivots.min() ** 2 > dependent)
 
 
 class _Node(NamedTuple):
@@ -110,7 +113,9 @@ class _Node(NamedTuple):
     number: int  # breaks ties
     kept: list[int]
     possible: list[int]
-    branch: int | None  # the column to decide next; None in a leaf, whose bound is a value
+    branch: (
+        int | None
+    )  # the column to decide next; None in a leaf, whose bound is the value of kept
 
 
 class _Tree:
@@ -122,8 +127,9 @@ class _Tree:
         self.total = total
         self.k = k
 
-    def search(self, wanted: float, max_nodes: int, out_of_time: OutOfTime) -> tuple[float, int]:
-        """The least bound of all nodes that are left, once it is high enough or time is up."""
+    def search(self, wanted: float, max_nodes: float, out_of_time: OutOfTime) -> tuple[_Node, int]:
+        """The node of least bound of all that are left, once that is high enough or time is up; and
+        how many nodes were looked at. A leaf is the best of all supports."""
         everything = list(range(len(self.G)))
         heap = [self._node(0, [], everything, 0.0)]
         visited = 1
@@ -138,10 +144,14 @@ class _Tree:
                 child = self._node(visited, kept, others, node.bound)
                 heapq.heappush(heap, child)
                 visited += 1
-        return heap[0].bound, visited
+        return heap[0], visited
 
     def _node(self, number: int, kept: list[int], possible: list[int], least: float) -> _Node:
-        """All supports between ``kept`` and ``kept + possible``; a parent's bound holds too."""
+        """All supports between ``kept`` and ``kept + possible``; a parent's bound holds too.
+
+        With A the inverse of the Gram matrix among them and W = A B the fit on all of them, leaving
+        out column i costs at least ``|w_i|**2 / A_ii``.
+        """
         room = self.k - len(kept)
         used = [*kept, *possible] if room else kept
         among = self.G[np.ix_(used, used)]
@@ -150,12 +160,13 @@ class _Tree:
         W = inverse @ B
         rest = self.total - float(np.vdot(W, B))
         if room == 0 or room >= len(possible):
-            return _Node(max(rest, least), number, kept, possible, None)
-        costs = row_squares(W) / inverse.diagonal()  # at least so much for leaving a column out
-        own = costs[len(kept) :]
-        order = np.argsort(-own, kind="stable")
-        dearest_left_out = float(own[order[room]])  # of any room + 1 columns one is left out
-        bound = max(rest + dearest_left_out, least)
+            return _Node(max(rest, least), number, used, [], None)
+        costs = row_squares(W) / inverse.diagonal()
+        of_possible = costs[len(kept) :]
+        dearest_first = np.argsort(-of_possible, kind="stable")
+        # of the room + 1 columns that cost most one is left out
+        left_out = dearest_first[room]
+        bound = max(rest + float(of_possible[left_out]), least)
         # the column that costs most is kept in most good supports: that branch soon ends
-        branch = possible[int(order[0])]
+        branch = possible[dearest_first[0]]
         return _Node(bound, number, kept, possible, branch)

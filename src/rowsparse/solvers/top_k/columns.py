@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...numerics.memory import COPY_BYTES
 from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 
 # Of a column's squared norm: what is left of one that lies in the others' span. Differences of
 # squares are exact to 1e-15 of them, so six digits of the least that counts are its own.
 DEPENDENT = 1e-9
-KEPT_BYTES = 1 << 27  # of columns and of products X'x_j: what a laptop spares
 
 Product = tuple[np.ndarray, np.ndarray]  # a column x_j and X'x_j
 
@@ -148,7 +148,7 @@ class Columns:
         """The columns x_j and their products, not to be written to."""
         missing = [j for j in js if j not in self._known]
         bytes_of_one = 8 * (len(self.Y) + len(self.C))
-        room = KEPT_BYTES // bytes_of_one
+        room = COPY_BYTES // bytes_of_one
         if len(self._known) + len(missing) > room:
             # all at once: which of them come back is not known, and the ones asked for must stay
             self._known.clear()

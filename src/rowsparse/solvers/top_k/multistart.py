@@ -20,7 +20,7 @@ from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Step
 from ..base import Deadline, S, Solver, run
 from ..penalised.block_descent import BlockDescent
-from .bounds import FEW_NODES, MAX_NODES, PROVED, Bound, bound
+from .bounds import FEW_NODES, PROVED, Bound, bound
 from .branch_and_bound import Tree, robust_bound
 from .columns import Columns, closed_rows
 from .search import NO_ROWS, Found, SquaredSearch, SupportSearch
@@ -135,24 +135,30 @@ class Job:
         """A lower bound, where one is cheap; enumeration may also find something better."""
         if self.deadline.passed():
             return
+        problem = self.problem
         asked = self.solver.proof_seconds > 0
-        if not (asked or proofs_wanted() or self._proving_may_find_more):
+        searching = asked or self._proving_may_find_more
+        if not (searching or proofs_wanted()):
             return
+        limit = Deadline(self.solver.proof_seconds) if asked else self.deadline
         found = None
-        if self.problem.loss.quadratic or not self.problem.ridge:
+        if problem.loss.quadratic or not problem.ridge:
+            # under a ridge the relaxation has a tree of its own, which is the better one
+            nodes = np.inf if asked and not problem.ridge else FEW_NODES
             found = bound(
-                self.problem,
+                problem,
                 self.search.k,
                 self.objective,
-                self.deadline.passed,
+                lambda: limit.passed() or self.deadline.passed(),
                 self._columns,
-                MAX_NODES if asked else FEW_NODES,
+                nodes,
             )
-        if self.problem.ridge and not self._is_proved(found) and (asked or self._ridge_counts):
+        if problem.ridge and not self._is_proved(found) and (asked or self._ridge_counts):
             found = _better(found, self._bound_with_ridge())
-        if found is not None and found.support is not None:
-            W = self.problem.refitted(found.support)
-            self._add("enumeration", found.support, self.problem.objective(W))
+        # else a fit whose proof nobody wants would end with other rows
+        if searching and found is not None and found.support is not None:
+            W = problem.refitted(found.support)
+            self._add("enumeration", found.support, problem.objective(W))
         self.proved = found
 
     @property

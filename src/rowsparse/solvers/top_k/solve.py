@@ -27,8 +27,9 @@ class Splice(TopKSolver[State]):
 
     ``tol`` bounds the violation of the refitted W (r < 2: Newton steps reach about 1e-6), ``kicks``
     is the number of kicks for each random start. ``proof_seconds`` is what a branch and bound may
-    take to prove the support optimal, or to find a better one (squared loss with a ridge). As a
-    solver of one start (``run``) it polishes the support of W, or the greedy one where W has none.
+    take to prove the support optimal, or to find a better one: for squared loss with a ridge, or
+    with more samples than columns and at most 64 of these. As a solver of one start (``run``) it
+    polishes the support of W, or the greedy one where W has none.
 
     Parameters
     ----------
