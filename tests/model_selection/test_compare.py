@@ -32,7 +32,7 @@ def without_times(comparison):
     ]
 
 
-def test_a_cell_is_a_fit_on_the_training_part_scored_on_the_rest():
+def test_a_cell_is_a_fit_on_the_training_part_scored_on_the_rest(monkeypatch):
     X, y = toy.labelled()
     models = {"ridge": None, "knn": KNeighborsClassifier(3)}
     found = compare(
@@ -41,6 +41,10 @@ def test_a_cell_is_a_fit_on_the_training_part_scored_on_the_rest():
     )  # fmt: skip
     assert len(found.cells) == found.n_cells == 2 * 3 * 2 * 2
     assert found.finished
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match="needs pandas; install it with"):
+            found.to_frame()
     assert repr(found) == (
         "<Comparison of F at k = 2, 4: 24 of 24 cells, shown by to_frame() and intervals()>"
     )

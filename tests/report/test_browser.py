@@ -64,6 +64,9 @@ Promise.all(loaded).then(([phone, desk, classes]) => {
     loud: line.classList.contains("loud"),
     torn: [...phone.contentDocument.querySelectorAll(".cards td[data-label]")].filter((cell) =>
       [...cell.childNodes].filter((node) => node.textContent.trim()).length > 1).length,
+    narrowest: Math.min(...[...phone.contentDocument.querySelectorAll("caption")].filter(
+      (caption) => caption.textContent.trim() && caption.getBoundingClientRect().width).map(
+      (caption) => caption.getBoundingClientRect().width)),
     asked: [phone, desk, classes].flatMap((frame) =>
       frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name)),
     smallest: Math.min(...[...phone.contentDocument.querySelectorAll("figure svg text")].map(
@@ -110,6 +113,10 @@ def test_no_horizontal_scroll(seen):
 
 def test_what_a_cell_says_stays_one_text_beside_its_label(seen):
     assert seen["torn"] == 0
+
+
+def test_captions_are_as_wide_as_a_phone(seen):
+    assert seen["narrowest"] > 200  # in a column of its own: a letter per line
 
 
 def test_letters_of_figures_can_be_read_on_a_phone(seen):

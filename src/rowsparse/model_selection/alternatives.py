@@ -15,6 +15,7 @@ from ..inputs import check_number, check_sample_weight
 from ..values import ByValue
 from .intake import Table
 from .saving import load_result, pack, save_result, unpack
+from .tables import data_frame
 
 DEPENDENT = 1e-10  # of a column's variance: what is left of one that depends on others is rounding
 
@@ -50,7 +51,6 @@ class Alternatives(ByValue):
 
     def to_frame(self) -> Any:
         """One line per selected column and alternative as a pandas data frame."""
-        import pandas
 
         def name(j: int) -> str:
             return self.names[j] if self.names else f"x{j}"
@@ -60,7 +60,7 @@ class Alternatives(ByValue):
             for j, columns, changes in zip(self.selected, self.columns, self.changes, strict=True)
             for i, change in zip(columns, changes, strict=True)
         ]
-        return pandas.DataFrame(lines, columns=["selected", "alternative", "change"])
+        return data_frame(lines, columns=["selected", "alternative", "change"])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write to a folder: JSON and npz, no pickle."""

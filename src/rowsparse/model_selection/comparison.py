@@ -14,6 +14,7 @@ from ..values import ByValue, ShownInNotebooks
 from .intervals import Interval, corrected_interval
 from .saving import load_result, number, pack, save_result, unpack
 from .stability_index import nogueira
+from .tables import data_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,18 +233,13 @@ class Comparison(ByValue, ShownInNotebooks):
 
     def to_frame(self) -> Any:
         """One line per cell as a pandas data frame."""
-        # here, since the package runs without pandas
-        import pandas
-
-        return pandas.DataFrame([{**vars(cell), "columns": tuple(cell.columns.tolist())}
-                                 for cell in self.cells])  # fmt: skip
+        return data_frame([{**vars(cell), "columns": tuple(cell.columns.tolist())}
+                           for cell in self.cells])  # fmt: skip
 
     def intervals(self, level: float = 0.95) -> Any:
         """One line per method, k and estimator as a pandas data frame: score, low, high, the
         stability index, seconds of a path, folds with a score."""
-        import pandas
-
-        return pandas.DataFrame(list(self.summary(level)))
+        return data_frame(list(self.summary(level)))
 
     def summary(self, level: float = 0.95) -> Iterable[dict[str, Any]]:
         """The lines of ``intervals`` as plain values, which plots need too."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..values import ByValue, ShownInNotebooks
 from .intervals import Interval
 from .saving import load_result, save_result
+from .tables import data_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +61,8 @@ class Tuning(ByValue, ShownInNotebooks):
 
     def to_frame(self) -> Any:
         """One line per candidate as a pandas data frame."""
-        import pandas
-
         facts = {"score": self.means, "error": self.errors, "n_features": self.sizes}
-        frame = pandas.DataFrame(list(self.params)).assign(**facts, seconds=self.seconds)
+        frame = data_frame(list(self.params)).assign(**facts, seconds=self.seconds)
         return frame.assign(chosen=np.arange(len(frame)) == self.best_index)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
