@@ -101,11 +101,27 @@ def test_gram_between_two_sets_of_columns(pair, rows, columns, centred):
     pair.same(G / np.abs(expected).max(), expected / np.abs(expected).max())
 
 
-def test_outer_skips_weights_of_zero(pair):
-    q = np.random.default_rng(3).uniform(0, 2, pair.matrix.shape[1])
+@pytest.mark.parametrize("centred", [False, True])
+def test_outer_skips_factors_of_zero(pair, centred):
+    q = np.random.default_rng(3).uniform(-1, 2, pair.matrix.shape[1])
     q[[0, 4]] = 0.0
-    expected = (pair.matrix * q) @ pair.matrix.T
-    pair.same(pair.design.outer(q) / np.abs(expected).max(), expected / np.abs(expected).max())
+    scaled = (pair.matrix - (pair.centers if centred else 0.0)) * q
+    expected = scaled @ scaled.T
+    found = pair.design.outer(q, pair.centers if centred else None)
+    pair.same(found / np.abs(expected).max(), expected / np.abs(expected).max())
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_outer_of_thin_columns_is_that_of_the_dense_matrix(wrapper, centred, tmp_path):
+    rng = np.random.default_rng(5)
+    X = np.where(rng.uniform(size=(60, 300)) < 0.02, rng.normal(3, 1, (60, 300)), 0.0)
+    X[:, 7] = rng.normal(100, 1, 60)  # a full one among them, far from zero
+    both = Pair(STORAGES["csc array"](X, tmp_path), X, wrapper)
+    q = rng.uniform(0, 2, both.matrix.shape[1])
+    scaled = (both.matrix - (both.centers if centred else 0.0)) * q
+    expected = scaled @ scaled.T
+    found = both.design.outer(q, both.centers if centred else None)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
 def test_constant_columns(pair):
@@ -156,7 +172,7 @@ def test_results_do_not_depend_on_the_size_of_the_blocks(storage, wrapper, tmp_p
         monkeypatch.setattr(module, "COPY_BYTES", 1)
     A = both.matrix
     q = np.random.default_rng(3).uniform(0, 2, A.shape[1])
-    np.testing.assert_allclose(both.design.outer(q), (A * q) @ A.T, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(both.design.outer(q), (A * q**2) @ A.T, rtol=1e-10, atol=1e-8)
     expected = both.weights @ (A - both.centers) ** 2
     np.testing.assert_allclose(both.design.squares(both.weights, both.centers), expected)
 

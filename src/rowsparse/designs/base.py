@@ -84,16 +84,20 @@ class Design(ABC):
             G *= weights[0]
         return G
 
-    def outer(self, weights: Array) -> Array:
-        """``X diag(weights) X'`` (n x n, weights >= 0), summed over dense blocks of columns."""
+    def outer(self, factors: Array, centers: Centers = None) -> Array:
+        """``B B'`` (n x n) of the centred columns times their factors, over dense blocks of them.
+
+        Factors and not their squares: those of columns in tiny or huge units would leave the range
+        of floats.
+        """
         n = self.shape[0]
         total = np.zeros((n, n))
-        used = np.flatnonzero(weights)
+        used = np.flatnonzero(factors)
         size = max(64, min(n, COPY_BYTES // (8 * n)))
         for start in range(0, used.size, size):
             columns = used[start : start + size]
-            block = self.take(columns)
-            block *= np.sqrt(weights[columns])
+            block = self._centred_block(columns, centers)
+            block *= factors[columns]
             total += block @ block.T
         return total
 

@@ -80,6 +80,9 @@ class Standardized(Design):
         G /= self.scales[columns]
         return G
 
+    def outer(self, factors: Array, centers: Centers = None) -> Array:
+        return self.base.outer(factors / self.scales, self._base_centers(centers))
+
     def constant_columns(self) -> Array:
         return self.base.constant_columns()
 
@@ -136,6 +139,10 @@ class Subset(Design):
         right = left if rows is columns else self.columns[columns]
         whole = None if centers is None else self._whole(centers)
         return self.base.gram(left, right, weights, whole)
+
+    def outer(self, factors: Array, centers: Centers = None) -> Array:
+        whole = None if centers is None else self._whole(centers)
+        return self.base.outer(self._whole(factors), whole)
 
     def constant_columns(self) -> Array:
         return self.base.constant_columns()[self.columns]
@@ -243,8 +250,11 @@ class WithConstant(Design):
             G[ones_left] = sums_right.T
         return G
 
-    def outer(self, weights: Array) -> Array:
-        return self.base.outer(weights[:-1]) + weights[-1]
+    def outer(self, factors: Array, centers: Centers = None) -> Array:
+        if centers is None:
+            return self.base.outer(factors[:-1]) + factors[-1] ** 2
+        of_ones = factors[-1] * (1.0 - centers[-1])
+        return self.base.outer(factors[:-1], centers[:-1]) + of_ones**2
 
     def constant_columns(self) -> Array:
         return np.append(self.base.constant_columns(), True)

@@ -100,7 +100,7 @@ class Columns(Protocol):
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray: ...
     def take(self, columns: np.ndarray) -> np.ndarray: ...
-    def outer(self, weights: np.ndarray) -> np.ndarray: ...
+    def outer(self, factors: np.ndarray) -> np.ndarray: ...
     def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
 
 
@@ -145,7 +145,7 @@ def _ridge_by_samples(X: Columns, Y: np.ndarray, h: np.ndarray, q: np.ndarray) -
     ``(X diag(1/q) X' + diag(1/h)) Theta + F beta = Y`` and ``F'Theta = 0``."""
     free = np.flatnonzero(q == 0)
     inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
-    A = X.outer(inverse)
+    A = X.outer(np.sqrt(inverse))
     A[np.diag_indices_from(A)] += 1 / h
     F = X.take(free)
     both = solve_positive(A, np.hstack([Y, F]))  # one factorisation for both right-hand sides

@@ -141,7 +141,7 @@ class ReweightedSVM(Reweighted):
         exact."""
         block = alive.columns.block
         if block is None:
-            return alive.columns.X.outer(scale**2)
+            return alive.columns.X.outer(scale)
         scaled = block * scale  # of the size of margins, whatever that of X
         if self.exact:
             return scaled @ scaled.T
