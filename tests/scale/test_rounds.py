@@ -74,7 +74,7 @@ def test_single_precision_far_from_zero(tmp_path):
     np.testing.assert_allclose(fitted.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("unit", [1e-30, 1e30])
+@pytest.mark.parametrize("unit", [1e-30, 1e30, 5e37])
 def test_squares_that_single_precision_cannot_hold(unit, tmp_path):
     X, Y = correlated()
     X = (unit * X).astype(np.float32)

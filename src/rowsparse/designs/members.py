@@ -8,15 +8,13 @@ of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..numerics.memory import CACHE_BYTES
-from .moments import Summary, dense_parts, summary
+from .moments import Summary, dense_sums, marks_of, ranges, row_parts, summary
 
 Array = np.ndarray
 
@@ -68,18 +66,19 @@ class MemberProducts:
 
     def with_members(self, new: Array, wide: Array, exact: Array) -> MemberProducts:
         """With more columns of X as members. ``wide`` are their products with all columns of X,
-        ``exact`` those with the members that are columns of X, the new ones last."""
+        ``exact`` those with the members, the new ones and the targets in this order."""
         d = wide.shape[1]
         known = self.members[self.members < d]
         targets = self.members[self.members >= d]
-        near = np.append(known, new)
-        with_targets = self.products[known.size :, new]
-        products = np.hstack([wide, with_targets.T])
-        products[:, near] = exact
-        old = self.products[: known.size].copy()
-        old[:, new] = exact[:, : known.size].T
-        products = np.vstack([old, products, self.products[known.size :]])
-        return replace(self, members=np.append(near, targets), products=products)
+        members = np.concatenate([known, new, targets])
+        products = np.zeros((members.size, self.means.size))
+        products[: known.size] = self.products[: known.size]
+        products[known.size + new.size :] = self.products[known.size :]
+        of_new = products[known.size : known.size + new.size]
+        of_new[:, :d] = wide
+        of_new[:, members] = exact
+        products[:, new] = exact.T
+        return replace(self, members=members, products=products)
 
     def transformed(self, centers: Array, scales: Array) -> MemberProducts:
         """Of the columns ``(z - centers) / scales``."""
@@ -101,43 +100,46 @@ class MemberProducts:
 
 def first_look(block: Any, direction: Array, weights: Array, Y: Array) -> FirstLook:
     """Of one block of rows, and their weights and targets."""
-    known = summary(block, True, direction, weights, Y)
     d = block.shape[1]
-    means = known.moments.means
-    weighted = weights[:, None] * (Y - means[d:])
     products = np.zeros((Y.shape[1], d + Y.shape[1]))
-    products[:, d:] = weighted.T @ (Y - means[d:])
-    with np.errstate(invalid="ignore", over="ignore"):  # as in ``summary``
-        if sparse.issparse(block):
-            # the weighted targets sum to zero: the means of X have no part in the product
-            products[:, :d] = (block.T @ weighted).T
-        else:
-            for rows, part in dense_parts(block, d):
-                products[:, :d] += weighted[rows].T @ (part - means[:d])
+    if not block.shape[0] or sparse.issparse(block):
+        known = summary(block, True, direction, weights, Y)
+        T = Y - known.moments.means[d:]
+        # weighted targets sum to zero: the means of X have no part in the product
+        products[:, :d] = (block.T @ (weights[:, None] * T)).T
+    else:
+        # infinite entries leave NaN in sums, which is looked for when all rows have been seen
+        with np.errstate(invalid="ignore", over="ignore"):
+            moments, products[:, :d] = dense_sums(block, weights, Y, with_targets=True)
+        T = Y - moments.means[d:]
+        known = Summary(moments, *ranges(block), (marks_of(block, direction),))
+    products[:, d:] = (weights[:, None] * T).T @ T
     return FirstLook(known, products)
 
 
 def member_products(
-    block: Any, new: Array, near: Array, centers: Array, single: bool, weights: Array
+    block: Any, new: Array, near: Array, centers: Array, single: bool, weights: Array, T: Array
 ) -> tuple[Array, Array]:
-    """Of one block: products of the new columns with all, and with those near, which they end."""
+    """Of one block: products of the new columns with all of X, and in float64 those with the
+    columns near, which they end, and with the centred targets T."""
     if sparse.issparse(block):
         wide = _of_sparse_block(block, new, centers, weights)
-        return wide, wide[:, near]
+        with_targets = _of_sparse_block(block, new, centers, weights, T)
+        return wide, np.hstack([wide[:, near], with_targets])
     d = block.shape[1]
     wide = np.zeros((new.size, d))
-    exact = np.zeros((new.size, near.size))
+    exact = np.zeros((new.size, near.size + T.shape[1]))
     working = np.dtype(np.float32 if single else np.float64)
     nearest_centers = centers.astype(working)
-    for rows in _row_parts(block, working.itemsize * d):
+    for rows in row_parts(block, working.itemsize * d):
         part = block[rows]
         Z = np.subtract(part, nearest_centers, dtype=working)
         s = weights[rows, None].astype(working)
         wide += (s * Z[:, new]).T @ Z
-        if single:
-            E = part[:, near] - centers[near]
-            exact += (weights[rows, None] * E[:, near.size - new.size :]).T @ E
-    return wide, exact if single else wide[:, near]
+        E = part[:, near] - centers[near]
+        with_all = np.hstack([E, T[rows]])
+        exact += (weights[rows, None] * E[:, near.size - new.size :]).T @ with_all
+    return wide, exact
 
 
 def rounded_apart(centers: Array, single: bool) -> Array:
@@ -150,15 +152,11 @@ def sums_of_each(some: tuple[Array, ...], others: tuple[Array, ...]) -> tuple[Ar
     return tuple(one + other for one, other in zip(some, others, strict=True))
 
 
-def _of_sparse_block(block: Any, new: Array, centers: Array, weights: Array) -> Array:
-    weighted = weights[:, None] * block[:, new].toarray()
-    products = np.asarray((block.T @ weighted).T)
-    products -= np.outer(weighted.sum(axis=0), centers)
-    sums = np.asarray(weights @ block)
-    return products - np.outer(centers[new], sums - weights.sum() * centers)
-
-
-def _row_parts(block: Any, row_bytes: int) -> Iterator[slice]:
-    size = max(1, CACHE_BYTES // row_bytes)
-    for start in range(0, block.shape[0], size):
-        yield slice(start, min(start + size, block.shape[0]))
+def _of_sparse_block(
+    block: Any, new: Array, centers: Array, weights: Array, T: Array | None = None
+) -> Array:
+    """Of the new columns with all, or with the targets."""
+    weighted = weights[:, None] * (block[:, new].toarray() - centers[new])
+    if T is not None:
+        return np.asarray(weighted.T @ T)
+    return np.asarray((block.T @ weighted).T) - np.outer(weighted.sum(axis=0), centers)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsyr, dsyrk
 
 from ..numerics.memory import CACHE_BYTES
 
@@ -21,6 +21,8 @@ Array = np.ndarray
 # Share of stored entries from which CSR blocks are multiplied as dense ones. With 400 columns 2 %
 # is twice as fast sparse and 10 % is three times as fast dense.
 DENSE_FROM = 0.05
+# Of a column's largest entry: a range as wide is no rounding, whatever asks whether it varies.
+PLAINLY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Summary:
     """What the first pass over some rows says."""
 
     moments: Moments
-    lowest: Array  # of the columns of X
+    lowest: Array  # of the columns of X, among rows enough to see that they vary
     highest: Array
     marks: tuple[Array, ...]  # one number per row, by block, equal for equal rows
 
@@ -101,15 +103,11 @@ def summary(block: Any, diagonal_only: bool, direction: Array, weights: Array, Y
     if not block.shape[0]:
         nothing = Moments.of_nothing(d + Y.shape[1], diagonal_only)
         return Summary(nothing, np.full(d, np.inf), np.full(d, -np.inf), ())
-    lowest = block.min(axis=0)
-    highest = block.max(axis=0)
-    if sparse.issparse(block):
-        lowest = lowest.toarray().ravel()
-        highest = highest.toarray().ravel()
+    lowest, highest = ranges(block)
     # infinite entries leave NaN in sums, which is looked for when all rows have been seen
     with np.errstate(invalid="ignore", over="ignore"):
         moments = _moments(block, diagonal_only, weights, Y)
-    return Summary(moments, lowest, highest, (_marks(block, direction),))
+    return Summary(moments, lowest, highest, (marks_of(block, direction),))
 
 
 def summaries(
@@ -142,40 +140,130 @@ def dense_parts(block: Any, m: int) -> Iterator[tuple[slice, Array]]:
         yield rows, np.asarray(part, dtype=float)
 
 
+def row_parts(block: Any, row_bytes: int) -> Iterator[slice]:
+    """Rows of a block, as many at a time as stay in the cache."""
+    size = max(1, CACHE_BYTES // row_bytes)
+    for start in range(0, block.shape[0], size):
+        yield slice(start, min(start + size, block.shape[0]))
+
+
+def ranges(block: Any) -> tuple[Array, Array]:
+    """Smallest and largest of every column; of one that varies plainly, so much of them as shows
+    it: most columns do within few rows."""
+    if sparse.issparse(block):
+        return block.min(axis=0).toarray().ravel(), block.max(axis=0).toarray().ravel()
+    d = block.shape[1]
+    lowest = np.full(d, np.inf, block.dtype)
+    highest = -lowest
+    unsure = np.arange(d)
+    for rows in row_parts(block, block.dtype.itemsize * d):
+        part = block[rows] if unsure.size == d else block[rows, unsure]
+        lowest[unsure] = np.minimum(lowest[unsure], part.min(axis=0))
+        highest[unsure] = np.maximum(highest[unsure], part.max(axis=0))
+        largest = np.maximum(np.abs(lowest), np.abs(highest))
+        with np.errstate(invalid="ignore", over="ignore"):
+            unsure = np.flatnonzero(~(highest - lowest > PLAINLY * largest))
+        if not unsure.size:
+            break
+    return lowest, highest
+
+
 def _moments(block: Any, diagonal_only: bool, weights: Array, Y: Array) -> Moments:
     if sparse.issparse(block):
         full = block.nnz > DENSE_FROM * block.shape[0] * block.shape[1]
         if diagonal_only or not full:
             return _sparse_moments(block, diagonal_only, weights, Y)
-    return _dense_moments(block, diagonal_only, weights, Y)
+    if diagonal_only:
+        return dense_sums(block, weights, Y)[0]
+    return _dense_moments(block, weights, Y)
 
 
-def _dense_moments(block: Any, diagonal_only: bool, weights: Array, Y: Array) -> Moments:
+class _Apart:
+    """The rows of a block that is dense, or nearly so, taken from a center that lies among the first of them.
+
+    What is summed so is as large as the spread of the block, whatever its distance from zero, and
+    the mean's own distance from the center is left to take out at the end.
+    """
+
+    def __init__(self, block: Any, weights: Array, n_more: int):
+        self.block = block
+        self.weights = weights
+        d = block.shape[1]
+        self.parts = list(row_parts(block, 8 * (d + n_more)))
+        first = self.parts[0]
+        self.center = self._dense(first).mean(axis=0, dtype=float).astype(block.dtype)
+        # made once: new memory for every part would cost as much as what is done with it
+        self.room = np.empty((first.stop, d), block.dtype)
+        self.wide = np.empty((first.stop, d + n_more))
+        self.roots = np.sqrt(weights)
+        self.weighs = not np.all(weights == 1)
+        self.sums = np.zeros(d)
+
+    def rows(self, more: Array) -> Iterator[tuple[slice, Array, Array]]:
+        """Part after part: which rows, these in the precision of X, and in float64, times the roots
+        of their weights and with more columns beside them."""
+        d = self.block.shape[1]
+        for rows in self.parts:
+            size = rows.stop - rows.start
+            Z = np.subtract(self._dense(rows), self.center, out=self.room[:size])
+            E = self.wide[:size]
+            E[:, :d] = Z
+            E[:, d:] = more[rows]
+            if self.weighs:
+                E *= self.roots[rows, None]
+            self.sums += self.roots[rows] @ E[:, :d]
+            yield rows, Z, E
+
+    def _dense(self, rows: slice) -> Array:
+        part = self.block[rows]
+        return np.asarray(part.toarray() if sparse.issparse(part) else part)
+
+
+def dense_sums(
+    block: Array, weights: Array, Y: Array, with_targets: bool = False
+) -> tuple[Moments, Array]:
+    """Means and central sums of squares, and if wanted the central products of Y with X, which are
+    made in the precision of X."""
+    total, target_means, T = _centred(weights, Y)
+    weighted = weights[:, None] * T
+    unit = np.abs(weighted).max(axis=0)
+    unit[unit == 0] = 1.0
+    factors = (weighted / unit).T.astype(block.dtype, order="C")
+    squares = np.zeros(block.shape[1])
+    products = np.zeros((Y.shape[1], block.shape[1]))
+    apart = _Apart(block, weights, 0)
+    for rows, Z, E in apart.rows(T[:, :0]):
+        squares += np.einsum("ij,ij->j", E, E)
+        if with_targets:
+            more = factors[:, rows] @ Z
+            # beyond 1e34 single precision has no room for sums
+            products += more if np.isfinite(more).all() else factors[:, rows] @ Z.astype(float)
+    steps = apart.sums / total
+    squares = np.maximum(squares - total * steps**2, 0.0)
+    means = np.append(apart.center + steps, target_means)
+    of_targets = np.einsum("ij,ij->j", weighted, T)
+    return Moments(total, means, np.append(squares, of_targets)), products * unit[:, None]
+
+
+def _dense_moments(block: Any, weights: Array, Y: Array) -> Moments:
+    total, target_means, T = _centred(weights, Y)
     m = block.shape[1] + Y.shape[1]
-    total = 0.0
-    means = np.zeros(m)
     # the triangle that BLAS keeps, column by column as it wants it
-    products = np.zeros(m) if diagonal_only else np.zeros((m, m), order="F")
-    for rows, part in dense_parts(block, m):
-        s = weights[rows]
-        of_part = float(s.sum())
-        Z = np.empty((len(part) + 1, m))
-        Z[:-1, : block.shape[1]] = part
-        Z[:-1, block.shape[1] :] = Y[rows]
-        own = s @ Z[:-1] / of_part
-        Z[:-1] -= own
-        if not np.all(s == 1):
-            Z[:-1] *= np.sqrt(s)[:, None]
-        step = own - means
-        share = of_part / (total + of_part)
-        Z[-1] = np.sqrt(total * share) * step  # what merging two sets of rows adds
-        if diagonal_only:
-            products += np.einsum("ij,ij->j", Z, Z)
-        else:
-            products = dsyrk(1.0, Z.T, beta=1.0, c=products, lower=1, overwrite_c=1)
-        means += share * step
-        total += of_part
-    return Moments(total, means, products if diagonal_only else _both_triangles(products))
+    products = np.zeros((m, m), order="F")
+    apart = _Apart(block, weights, Y.shape[1])
+    for _, _, E in apart.rows(T):
+        products = dsyrk(1.0, E.T, beta=1.0, c=products, lower=1, overwrite_c=1)
+    steps = np.append(apart.sums / total, np.zeros(Y.shape[1]))
+    products = dsyr(-total, steps, a=products, lower=1, overwrite_a=1)
+    means = np.append(apart.center, target_means) + steps
+    return Moments(total, means, _both_triangles(products))
+
+
+def _centred(weights: Array, Y: Array) -> tuple[float, Array, Array]:
+    """The sum of the weights, the means of the targets, and these without them."""
+    total = float(weights.sum())
+    means = weights @ Y / total
+    return total, means, Y - means
 
 
 def _both_triangles(lower: Array) -> Array:
@@ -198,7 +286,7 @@ def _sparse_moments(block: Any, diagonal_only: bool, weights: Array, Y: Array) -
     return Moments(total, means, products - np.outer(total * means, means))
 
 
-def _marks(block: Any, direction: Array) -> Array:
+def marks_of(block: Any, direction: Array) -> Array:
     """A product of every row with one direction, of the logarithms of its entries.
 
     The bits of a float, read as an integer, are nearly its logarithm: columns of any unit count
@@ -209,11 +297,13 @@ def _marks(block: Any, direction: Array) -> Array:
         logarithms.data = _logarithms(logarithms.data)
         return np.asarray(logarithms @ direction)
     marks = np.empty(block.shape[0])
-    for rows, part in dense_parts(block, block.shape[1]):
-        marks[rows] = _logarithms(part) @ direction
+    d = block.shape[1]
+    for rows in row_parts(block, 8 * d):
+        marks[rows] = _logarithms(block[rows]) @ direction
     return marks
 
 
 def _logarithms(numbers: Array) -> Array:
-    without_signed_zeros = numbers + 0.0
-    return without_signed_zeros.view(np.int64).astype(float)
+    without_signed_zeros = numbers + numbers.dtype.type(0)
+    bits = np.dtype(f"i{numbers.dtype.itemsize}")
+    return without_signed_zeros.view(bits).astype(float)

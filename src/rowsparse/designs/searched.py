@@ -52,8 +52,9 @@ class SearchedDesign(ChunkedDesign):
         near = np.append(self.members, new)
         single = self.dtype == np.float32 and _fits_single(known.squares[:d] / known.total)
         shared = (new, near, centers, single)
-        weights = self._summarised[0]
-        wide, exact = self.total(member_products, shared, (weights,), sums_of_each)
+        weights, Y = self._summarised
+        by_rows = (weights, Y - known.means[d:])
+        wide, exact = self.total(member_products, shared, by_rows, sums_of_each)
         apart = rounded_apart(centers, single)
         wide -= known.total * np.outer(apart[new], apart)
         self._products = known.with_members(new, wide, exact)
