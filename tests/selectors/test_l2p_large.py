@@ -10,7 +10,7 @@ from rowsparse import L2pSelector, LpInfSelector
 from rowsparse.designs import storages
 from rowsparse.numerics import compiling, memory, passes
 from rowsparse.solvers import IRLS, BlockDescent
-from rowsparse.solvers.penalised import block_descent, first_guess
+from rowsparse.solvers.penalised import block_descent, working_set
 
 
 def data(seed=0):
@@ -80,7 +80,7 @@ def whole_passes(monkeypatch):
 @pytest.fixture
 def guessing(monkeypatch, large):
     """As if few samples were enough to look at a part of them."""
-    monkeypatch.setattr(first_guess, "_part_tells", lambda n, d: True)
+    monkeypatch.setattr(working_set, "_part_tells", lambda n, d: True)
 
 
 def tall_data(seed=0, n=3000):

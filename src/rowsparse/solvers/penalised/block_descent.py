@@ -29,9 +29,8 @@ from ...penalties.base import LocalModel, Penalty
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never
-from .first_guess import guessed_rows
 from .model import GramModel
-from .working_set import WorkingSet
+from .working_set import WorkingSet, guessed_rows
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
 IDLE = 1e-9  # of the objective: a step gained less. 7 x 61 (r = 1): 64 such, 7 s, with 1e-10
