@@ -146,8 +146,9 @@ def _are_label_lists(y: Any) -> bool:
     inner = [len(labels) for labels in y if isinstance(labels, list | tuple | set)]
     if len(inner) < len(y) or not inner:
         return False
-    words = any(isinstance(label, str) for labels in y for label in labels)
-    return min(inner) < max(inner) or words
+    if min(inner) < max(inner):
+        return True
+    return any(isinstance(label, str) for labels in y for label in labels)
 
 
 def as_array(y: Any) -> np.ndarray:
@@ -165,7 +166,7 @@ def as_array(y: Any) -> np.ndarray:
 def _check_one_type(y: np.ndarray) -> None:
     kinds = set()
     for label in y.flat:
-        if isinstance(label, str):
+        if isinstance(label, str):  # NumPy's own too
             kinds.add("str")
         else:
             kinds.add("number" if isinstance(label, Real) else type(label).__name__)
@@ -201,6 +202,7 @@ def _are_numbers(y: np.ndarray, kind: str) -> bool:
     values = np.unique(y)
     if values.size <= MOST_FEW_CLASSES:
         return False
+    # nobody measures 0, 1, 2, … without a gap: these may be repeated more rarely
     codes = values[0] in (0, 1) and values[-1] - values[0] == values.size - 1
     per_value = y.size / values.size
     if per_value >= (RARE_CODES if codes else RARE):
@@ -284,7 +286,7 @@ def _refuse_extreme(Y: np.ndarray) -> None:
 def class_factors(class_weight: Any, target: Target, weights: np.ndarray) -> np.ndarray:
     """One factor per sample; "balanced" gives all classes the same total weight."""
     if class_weight is None:
-        return np.ones(len(target.Y))
+        return np.ones(len(target.Y))  # also where there are no classes
     classes = target.classes
     if classes is None:
         raise ValueError(
@@ -293,7 +295,8 @@ def class_factors(class_weight: Any, target: Target, weights: np.ndarray) -> np.
         )
     if not isinstance(class_weight, Mapping):  # "balanced"
         totals = np.bincount(target.codes, weights, classes.size)
-        return (weights.sum() / (classes.size * totals))[target.codes]
+        factors = weights.sum() / (classes.size * totals)
+        return factors[target.codes]
     known = {label: i for i, label in enumerate(classes.tolist())}
     factors = np.ones(classes.size)
     for label, weight in class_weight.items():

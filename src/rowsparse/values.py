@@ -56,7 +56,7 @@ def same_values(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
     if is_dataclass(a):
-        if type(a) is not type(b):
+        if type(a) is not type(b):  # a subclass may mean something else by the same fields
             return False
         mine = vars(a)
         others = vars(b)
@@ -65,4 +65,4 @@ def same_values(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(same_values, a, b))
     if isinstance(a, float) and isinstance(b, float) and np.isnan(a):
         return bool(np.isnan(b))
-    return bool(a == b)
+    return bool(a == b)  # of NumPy's scalars too

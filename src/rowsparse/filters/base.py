@@ -80,7 +80,7 @@ def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = 
     held_in_blocks = in_blocks(X)
     if not blocks and (held_in_blocks or (isinstance(X, Table) and X.in_blocks)):
         raise TypeError(f"Expected X in memory for this filter; X in blocks is for {ADDITIVE}.")
-    if isinstance(X, Table):
+    if isinstance(X, Table):  # a selector has validated it
         return X
     if y is None:
         raise ValueError("Expected a target y, got None: filters are supervised.")
@@ -93,7 +93,7 @@ def check_table(X, y, task: str = "auto", sample_weight=None, *, blocks: bool = 
         raise ValueError(f"Expected as many samples in y as in X ({X.shape[0]}), got {len(y)}.")
     weights = check_sample_weight(sample_weight, X.shape[0])
     if weights is not None and not weights.all():
-        there = weights > 0
+        there = weights > 0  # a weight of zero is a row that is not there
         X = X.only(there) if held_in_blocks else X[there]
         y = y[there]
         weights = weights[there]

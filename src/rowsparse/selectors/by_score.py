@@ -183,6 +183,7 @@ class ScoreFunction:
         self, table: Table, y: np.ndarray, supplied: dict[str, Any]
     ) -> tuple[np.ndarray, np.ndarray]:
         """The order of all columns, best first, and a score for each of them."""
+        # offered, not imposed: most functions of (X, y) take none of these
         given = {name: value for name, value in supplied.items() if value is not None}
         weights = given.get("feature_weights")
         if "sample_weight" in given and "sample_weight" not in self.takes:
@@ -200,6 +201,7 @@ class ScoreFunction:
         ours = self.function in BY_NAME.values()
         answer = self.function(table if ours else table.X, y, **used, **self.params)
         order, scores = _read(answer, table.shape[1])
+        # a filter that knows of weights has used them on its way, others are ranked by them
         aware = "feature_weights" in self.takes
         return _ranked(order, scores, None if aware else weights), scores
 
@@ -230,7 +232,8 @@ def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
         raise TypeError(
             f"Expected one number per column of X from the score function, got {answer!r:.60}."
         ) from None
-    if order is not None and scores.shape == order.shape != (d,):  # of the chosen columns alone
+    # of the chosen columns alone
+    if order is not None and scores.shape == order.shape != (d,):
         every = np.full(d, np.nan)
         every[order] = scores
         scores = every
@@ -248,8 +251,10 @@ def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
 
 
 def _checked_order(order: np.ndarray, d: int) -> np.ndarray:
-    inside = order.ndim == 1 and order.size == np.unique(order).size
-    if not inside or (order.size and not (order.min() >= 0 and order.max() < d)):
+    different = order.ndim == 1 and order.size == np.unique(order).size
+    # a filter may have found nothing to put into an order
+    inside = not order.size or (order.min() >= 0 and order.max() < d)
+    if not (different and inside):
         raise ValueError(
             f"Expected an order of different column numbers from 0 to {d - 1} from the score "
             f"function, got {order!r:.80}."

@@ -170,7 +170,7 @@ class GroupedSelector(DirectSelector):
         copy = clone(self.selector).set_params(**params)
         if k is not None:
             copy.set_params(n_features_to_select=k)
-            if isinstance(copy, RowSelector):
+            if isinstance(copy, RowSelector):  # at a given alpha fewer than k may be nonzero
                 copy.set_params(alpha=None)
         return copy
 
@@ -194,7 +194,8 @@ class GroupedSelector(DirectSelector):
         """The k best of the features that were selected, those always in before the others."""
         touched = features.touched(fitted.support_)
         always = np.isin(touched, features.touched(self._weights(fitted) == 0))
-        order = np.lexsort((features.best(fitted.ranking_)[touched], ~always))
+        ranks = features.best(fitted.ranking_)[touched]
+        order = np.lexsort((ranks, ~always))  # the last key leads
         return touched[order[:k]]
 
     def _weights(self, fitted: Any) -> np.ndarray:
@@ -214,6 +215,7 @@ class GroupedSelector(DirectSelector):
         return self._with(k, feature_weights=weights).fit(*given)
 
     def _set(self, fitted: Any, features: Features) -> None:
+        # one column of a group has brought all of them
         chosen = features.touched(fitted.support_)
         best_first = np.argsort(features.best(fitted.ranking_), kind="stable")
         ranks = np.empty(features.count, dtype=int)

@@ -72,6 +72,7 @@ def selection_path(
         grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
         return alpha_path(problem, solver, grid, selector.init)
     wanted = _whole_numbers(ks)
+    # one problem for all: its ridge is that of the most features, which need most of it
     problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted, default=1))
     return path_over_k(problem, solver, _checked_ks(wanted, problem), selector.init)
 
@@ -155,15 +156,16 @@ def _path_of_constraint(
     wanted = _whole_numbers(ks)
     problem, solver = selector.problem_and_solver(X, y, sample_weight, max(wanted, default=1))
     ks = _checked_ks(wanted, problem)
-    always = int(np.sum(problem.penalty.free(problem.n_rows))) - problem.has_constant
+    n_free = int(np.sum(problem.penalty.free(problem.n_rows)))
+    always = n_free - problem.has_constant
     # those always in are no choice: a path begins with the first that is one
     if ks[0] <= always and always:
         raise ValueError(
             f"Expected ks above {always}, the number of features always in, got {ks[0]}."
         )
-    solutions = top_k_path(
-        problem, [k - always for k in ks], solver, selector.n_init, selector.polish, selector._rng()
-    )
+    chosen = [k - always for k in ks]
+    rng = selector._rng()
+    solutions = top_k_path(problem, chosen, solver, selector.n_init, selector.polish, rng)
     # a time limit ends the path early
     found = np.array(ks[: len(solutions)])
     return Path(np.full(found.size, np.nan), tuple(solutions), ks=found)

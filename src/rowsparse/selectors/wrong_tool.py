@@ -36,11 +36,11 @@ from ..numerics.threads import one_blas_thread
 FEWEST_ROWS = 50  # for scores as for errors: the standard error of fewer is itself in doubt
 MOST_ROWS = 500  # the same: madelon takes 65 ms of CPU time
 MOST_PRODUCTS = 1e8  # in the distances over all columns, which take 10 ms of that
-FINE = 0.5
-KEPT = 1 / 3
+FINE = 0.5  # share of the variance; whoever explains half of it is not helpless
+KEPT = 1 / 3  # in a round of the loop: four rounds from madelon's 500 columns to 10
 N_PAIRS = 10  # as in ReliefF
-N_NEAREST = 5
-CERTAIN = 3.0
+N_NEAREST = 5  # as in scikit-learn's neighbours
+CERTAIN = 3.0  # one in 740 by chance, and more than twice the lead on any other real set
 
 
 class WrongToolWarning(UserWarning):
