@@ -59,7 +59,7 @@ def compare(
     """
     with said_plainly():
         chosen = build_selectors(methods.split(","), problem.given())
-        ks = whole_numbers("-k", k)
+        ks = whole_numbers(k)
         dataset = opened(data, output, chosen, scoring=scoring, store=store)
         chosen = {name: grouped(selector, dataset) for name, selector in chosen.items()}
         with warnings_as_notes([*dataset.notes]) as notes, bar("Comparing"):

@@ -61,7 +61,7 @@ def path(
                 f"such are l2p, lpinf and topk."
             )
         selector = build_selector(method, problem.given(seed=seed))
-        ks = None if k is None else whole_numbers("-k", k)
+        ks = None if k is None else whole_numbers(k)
         dataset = opened(data, output, {method: selector}, reader=reader)
         with (
             warnings_as_notes([*dataset.notes]) as notes,
@@ -87,15 +87,15 @@ def path(
         output.write_report(followed, dataset)
 
 
-def whole_numbers(option: str, text: str) -> list[int]:
-    """Numbers of features as in ``5,10,20``, each once, ascending."""
+def whole_numbers(text: str) -> list[int]:
+    """What ``-k`` was given as ``5,10,20``, each once, ascending."""
     try:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError:
         numbers = []
     if not numbers or numbers[0] < 1:
         raise ValueError(
-            f"{option}: expected whole numbers above 0 with commas between them, such as 5,10,20, "
+            "-k: expected whole numbers above 0 with commas between them, such as 5,10,20, "
             f"got {text!r}."
         )
     return numbers

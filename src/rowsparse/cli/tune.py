@@ -61,7 +61,7 @@ def tune(
     """
     with said_plainly(), closing(Engine(engine)) as reader:
         selector = build_selector(method, problem.given(seed=seed))
-        ks = None if k is None else whole_numbers("-k", k)
+        ks = None if k is None else whole_numbers(k)
         replaces = "result.json" if output.force else None
         dataset = opened(
             data,

@@ -298,7 +298,7 @@ def _exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: i
     return support
 
 
-def say_how_it_ended(solution: Solution, stacklevel: int = 4) -> None:
+def say_how_it_ended(solution: Solution) -> None:
     """One warning if the tolerance was not met, for the caller of the ``fit`` above ``_fit``."""
     if solution.converged:
         return
@@ -307,5 +307,5 @@ def say_how_it_ended(solution: Solution, stacklevel: int = 4) -> None:
         f"The solver stopped {solution.status} after {solution.n_iter} iterations and "
         f"{solution.seconds:.3g} s{far}, wanted {solution.tol:.2g}. {solution.advice}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
+        stacklevel=4,
     )
