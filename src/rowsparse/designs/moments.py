@@ -179,7 +179,7 @@ def _moments(block: Any, diagonal_only: bool, weights: Array, Y: Array) -> Momen
 
 
 class _Apart:
-    """The rows of a block that is dense, or nearly so, taken from a center that lies among the first of them.
+    """The rows of a dense block, or of one nearly so, from a center among the first of them.
 
     What is summed so is as large as the spread of the block, whatever its distance from zero, and
     the mean's own distance from the center is left to take out at the end.
