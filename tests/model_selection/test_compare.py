@@ -242,3 +242,27 @@ def test_bad_parameters_are_refused_in_one_sentence(params, words):
     X, y = toy.labelled()
     with pytest.raises((ValueError, TypeError), match=words):
         compare(**{"methods": METHODS, "X": X, "y": y, "ks": [1], **params})
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        (("F", 2, "ridge"), "'top-k'"),
+        (("top-k", 3, "ridge"), "2, 4"),
+        (("top-k", 2, "svm"), "ridge"),
+    ],
+)
+def test_what_was_not_compared_is_no_missing_score(asked, known):
+    X, y = toy.labelled()
+    found = compare({"top-k": TopKSelector()}, X, y, ks=[2, 4], cv=2)
+    with pytest.raises(ValueError, match=known):
+        found.interval(*asked)
+
+
+def test_the_interval_of_an_accuracy_ends_at_one():
+    X, y = toy.labelled()
+    found = compare({"top-k": TopKSelector()}, X, y, ks=[4], cv=3)
+    scores = found.scores("top-k", 4, "ridge")
+    assert scores.min() < scores.max()
+    assert 0 <= found.interval("top-k", 4, "ridge").low
+    assert found.interval("top-k", 4, "ridge").high <= 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rowsparse.model_selection.intervals import corrected_interval
+from rowsparse.model_selection.intervals import corrected_interval, score_limits
 from rowsparse.model_selection.stability_index import jaccard, kuncheva, nogueira
 
 D = 12
@@ -90,3 +90,25 @@ def test_missing_scores_are_left_out_of_the_interval():
     values = np.array([0.9, np.nan, 0.8])
     assert corrected_interval(values, 0.2) == corrected_interval(values[[0, 2]], 0.2)
     assert np.isnan(corrected_interval(values[:2], 0.2)[0].low)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "limits"),
+    [
+        ("accuracy", (0, 1)),
+        ("roc_auc_ovr", (0, 1)),
+        ("f1_macro", (0, 1)),
+        ("r2", (-np.inf, 1)),
+        ("neg_log_loss", (-np.inf, 0)),
+        ("matthews_corrcoef", (-1, 1)),
+        ("my_score", (-np.inf, np.inf)),
+    ],
+)
+def test_no_interval_ends_where_its_score_cannot_be(scoring, limits):
+    assert score_limits(scoring) == limits
+    scores = np.array([0.9, 1.0, 1.0, 0.95]) - (1 if scoring.startswith("neg") else 0)
+    free = corrected_interval(scores, 0.25)[0]
+    bounded = corrected_interval(scores, 0.25, limits=limits)[0]
+    assert free.high > scores.max()
+    assert bounded.high == min(free.high, limits[1])
+    assert (bounded.low, bounded.estimate) == (free.low, free.estimate)

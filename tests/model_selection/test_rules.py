@@ -52,3 +52,6 @@ def test_a_function_must_return_an_index():
     assert take(lambda results: int(np.argmin(results["mean_n_features"]))) == 0
     with pytest.raises(ValueError, match="0 to 5"):
         take(lambda results: 6)
+    for answer in (1.5, None, "first"):
+        with pytest.raises(ValueError, match="an index from 0 to 5"):
+            take(lambda results, answer=answer: answer)

@@ -369,3 +369,15 @@ def test_bad_data_are_refused_as_by_the_selectors():
         search.fit(X, y, groups=np.ones(3))
     with pytest.raises(ValueError, match="takes sample_weight"):
         SelectorCV(SelectKBest(), ks=[1]).fit(X, y, sample_weight=np.ones(60))
+
+
+def test_a_score_of_probabilities_asks_for_another_estimator():
+    X, y = toy.labelled()
+    with pytest.raises(ValueError, match=r"predict_proba.*Set estimator=LogisticRegression"):
+        SelectorCV(TopKSelector(), ks=[2], scoring="neg_log_loss").fit(X, y)
+
+
+def test_one_alpha_is_no_list_of_them():
+    X, y = toy.labelled()
+    with pytest.raises(ValueError, match="a list of values or how many for 'alpha'"):
+        SelectorCV(LASSO, grid={"alpha": 0.1}).fit(X, y)

@@ -270,3 +270,27 @@ def test_unknown_metadata_is_refused():
     X, y = toy.labelled()
     with pytest.raises(TypeError, match="weights"):
         stable().fit(X, y, weights=np.ones(60))
+
+
+# -- what is said ---------------------------------------------------------------------------------
+
+
+def test_stable_columns_that_are_alike_are_said_to_be():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 10))
+    X[:, 1] = 0.8 * X[:, 0] + 0.6 * X[:, 1]
+    y = 3 * X[:, 0] + X[:, 4]
+    found = stable(ScoreSelector("f"), q=3).fit(pd.DataFrame(X).add_prefix("c"), y)
+    assert set(np.flatnonzero(found.support_)) == {0, 1, 4}
+    sentence = f"c0 and c1 at {np.corrcoef(X[:, 0], X[:, 1])[0, 1]:.2f}"
+    assert sentence in found.stability_.explanation()
+    assert sentence in found.at(threshold=1.0).stability_.explanation()
+    alone = stable(ScoreSelector("f"), q=3).fit(np.delete(X, 1, axis=1), y)
+    assert "correlated" not in alone.stability_.explanation()
+
+
+def test_a_bound_above_what_was_found_is_no_comfort():
+    X, y = toy.labelled(d=12)
+    found = stable(q=10).fit(X, y).stability_
+    assert found.pfer >= found.support.size > 0
+    assert "is not known: with q=10" in found.explanation()

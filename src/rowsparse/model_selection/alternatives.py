@@ -49,6 +49,10 @@ class Alternatives(ByValue):
     tol: float
     names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        counts = ", ".join(str(columns.size) for columns in self.columns)
+        return f"<Alternatives to {self.selected.size} columns: {counts}, shown by to_frame()>"
+
     def to_frame(self) -> Any:
         """One line per selected column and alternative as a pandas data frame."""
 

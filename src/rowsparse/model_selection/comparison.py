@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..values import ByValue, ShownInNotebooks
-from .intervals import Interval, corrected_interval
+from .intervals import Interval, corrected_interval, score_limits
 from .saving import load_result, number, pack, save_result, unpack
 from .stability_index import nogueira
 from .tables import data_frame
@@ -183,6 +183,9 @@ class Comparison(ByValue, ShownInNotebooks):
         return np.array([cell.score for cell in found])
 
     def _of(self, method: str, k: int, estimator: str) -> list[Cell]:
+        _refuse_unknown("method", method, self.methods)
+        _refuse_unknown("k", k, self.ks)
+        _refuse_unknown("estimator", estimator, self.estimators)
         found = [
             cell for cell in self.cells
             if (cell.method, cell.k, cell.estimator) == (method, k, estimator)
@@ -191,8 +194,11 @@ class Comparison(ByValue, ShownInNotebooks):
         return sorted(found, key=lambda cell: (cell.repeat, cell.fold))
 
     def interval(self, method: str, k: int, estimator: str, level: float = 0.95) -> Interval:
-        """The mean score, with bounds corrected for overlapping training sets."""
-        return corrected_interval(self.scores(method, k, estimator), self.test_share, level)[0]
+        """The mean score, with bounds corrected for overlapping training sets and within what the
+        score can be."""
+        limits = score_limits(self.scoring)
+        scores = self.scores(method, k, estimator)
+        return corrected_interval(scores, self.test_share, level, limits)[0]
 
     def stability(self, method: str, k: int) -> Interval:
         """Nogueira's index of the columns selected on the training sets.
@@ -285,3 +291,11 @@ class Comparison(ByValue, ShownInNotebooks):
             # JSON gives lists, which are not equal to tuples
             facts[name] = tuple(facts[name])
         return cls(cells=tuple(cells), **facts)
+
+
+def _refuse_unknown(what: str, value: Any, known: tuple[Any, ...]) -> None:
+    # nothing is known of it: NaN would look like a failure
+    if value not in known:
+        raise ValueError(
+            f"Expected {what} to be one of {', '.join(map(repr, known))}, got {value!r}."
+        )

@@ -84,8 +84,13 @@ def _grids(selector: Any, grid: Any) -> list[dict[str, Any]]:
                     f"{did_you_mean(name, known)}"
                 )
             # a word is iterable, too: its letters would be tried
-            if isinstance(values, str) or not (np.iterable(values) or name == "alpha"):
-                raise ValueError(f"Expected a list of values for {name!r} in grid, got {values!r}.")
+            if isinstance(values, str) or not np.iterable(values):
+                if name == "alpha" and is_integer(values):
+                    continue
+                count = " or how many" if name == "alpha" else ""
+                raise ValueError(
+                    f"Expected a list of values{count} for {name!r} in grid, got {values!r}."
+                )
     return [dict(one) for one in listed]
 
 
@@ -118,7 +123,7 @@ def _combination(
     configured = clone(selector).set_params(**params)
     if "alpha" in axis:
         if not isinstance(configured, RowSelector):
-            alone = [{"alpha": value} for value in axis["alpha"]]
+            alone = [{"alpha": value} for value in np.atleast_1d(axis["alpha"])]
             raise TypeError(
                 "Expected an L2pSelector or an LpInfSelector for a path in alpha, got "
                 f"{type(selector).__name__} and {alone!r:.60}."

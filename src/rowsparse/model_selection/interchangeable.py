@@ -58,10 +58,7 @@ def correlated_groups(
     probabilities = stability.probabilities
     candidates = np.flatnonzero(probabilities >= max(least, 1e-9))
     candidates = candidates[np.argsort(-probabilities[candidates], kind="stable")]
-    A = columns_of(X, np.arange(X.shape[0]), candidates)
-    A = A - A.mean(axis=0)
-    size = np.linalg.norm(A, axis=0)
-    A /= np.where(size > 0, size, 1.0)
+    A = _unit_columns(X, np.arange(X.shape[0]), candidates)
     left = np.ones(candidates.size, dtype=bool)
     groups = []
     for i in range(candidates.size):
@@ -73,6 +70,20 @@ def correlated_groups(
         if alike.sum() > 1:
             groups.append(_group(stability, candidates[alike], probabilities))
     return sorted(groups, key=lambda group: -group.probability)
+
+
+def correlations_between(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Of some columns with each other, on some samples."""
+    A = _unit_columns(X, rows, columns)
+    return A.T @ A
+
+
+def _unit_columns(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Centred, of length one; zero where they are constant."""
+    A = columns_of(X, rows, columns)
+    A = A - A.mean(axis=0)
+    size = np.linalg.norm(A, axis=0)
+    return A / np.where(size > 0, size, 1.0)
 
 
 def _group(stability: Stability, columns: np.ndarray, probabilities: np.ndarray) -> CorrelatedGroup:

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+# How the names of scikit-learn's scores begin that are shares, or means of shares.
+SHARES = (
+    "accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "precision", "recall",
+    "roc_auc", "top_k_accuracy",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -32,8 +38,22 @@ class Interval:
         return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
+def score_limits(scoring: str) -> tuple[float, float]:
+    """What a score of this name in scikit-learn cannot be below and above."""
+    if scoring.startswith("neg_"):
+        return -np.inf, 0.0
+    if scoring.startswith(("r2", "explained_variance", "d2_")):
+        return -np.inf, 1.0
+    if scoring == "matthews_corrcoef":
+        return -1.0, 1.0
+    return (0.0, 1.0) if scoring.startswith(SHARES) else (-np.inf, np.inf)
+
+
 def corrected_interval(
-    values: np.ndarray, test_share: float, level: float = 0.95
+    values: np.ndarray,
+    test_share: float,
+    level: float = 0.95,
+    limits: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[Interval, float]:
     """The interval of Nadeau & Bengio (2003) for a mean over resamplings, and the p-value of zero.
 
@@ -41,7 +61,8 @@ def corrected_interval(
 
     Training sets overlap, so J scores tell less than J independent ones: the variance s²/J of a
     plain t interval is far too small. ``test_share`` is n_test / n_train. Scores that are missing
-    (NaN) are left out; fewer than two give an interval without bounds.
+    (NaN) are left out; fewer than two give an interval without bounds. Bounds beyond the ``limits``
+    of the score are at these: the truth is nowhere else.
     """
     known = values[np.isfinite(values)]
     if known.size < 2:
@@ -54,4 +75,6 @@ def corrected_interval(
         p_value = 1.0 if mean == 0 else 0.0
     else:
         p_value = float(2 * stats.t.sf(abs(mean) / error, known.size - 1))
-    return Interval(mean, mean - reach, mean + reach, level), p_value
+    low = max(mean - reach, limits[0])
+    high = min(mean + reach, limits[1])
+    return Interval(mean, low, high, level), p_value

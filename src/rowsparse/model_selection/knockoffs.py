@@ -59,6 +59,12 @@ class Knockoffs(ByValue):
     fdr: float
     names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return (
+            f"<Knockoffs: {self.support.size} of {self.e_values.size} columns selected at "
+            f"fdr={self.fdr:g}, {len(self.statistics)} draws>"
+        )
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write to a folder: JSON and npz, no pickle."""
         arrays = {name: vars(self)[name] for name in ("statistics", "e_values", "support")}

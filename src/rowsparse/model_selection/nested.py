@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from .following import Step, n_selected
 from .intake import Metadata, Table
-from .intervals import corrected_interval
+from .intervals import corrected_interval, score_limits
 from .progress import finished
 from .readout import Split, readout_for
 from .search import splits_of
@@ -51,8 +51,13 @@ def nested_score(
         np.array([fold.size for fold in found]),
         tuple(fold.params for fold in found),
         tuple(fold.support for fold in found),
-        corrected_interval(scores, share)[0],
+        corrected_interval(scores, share, limits=_limits(search.scoring, table))[0],
     )
+
+
+def _limits(scoring: Any, table: Table) -> tuple[float, float]:
+    usual = "r2" if table.target.kind == "numbers" else "accuracy"
+    return score_limits(usual if scoring is None else str(scoring))
 
 
 def _inner(search: Any) -> Any:

@@ -171,7 +171,13 @@ class EstimatorReadout:
         model.fit(A, y[split.train], **weights_for(model, split.train_weight))
         scorer = check_scoring(model, scoring=self.scoring)
         given = {} if split.test_weight is None else {"sample_weight": split.test_weight}
-        return float(scorer(model, B, y[split.test], **given))
+        try:
+            return float(scorer(model, B, y[split.test], **given))
+        except AttributeError as error:  # of a method that the model does not have
+            raise ValueError(
+                f"Expected an estimator that can be scored by {self.scoring!r}, got {self.name}: "
+                f"{error} Set estimator=LogisticRegression(), say, or another scoring."
+            ) from error
 
 
 class LossReadout:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import is_real
+from ..inputs import is_integer, is_real
 
 Rule = str | float | Callable[[dict[str, Any]], int]
 
@@ -58,7 +58,7 @@ def chosen(rule: Rule, results: dict[str, Any], scores: np.ndarray) -> int:
     best = best_of(means, sizes)
     if callable(rule):
         index = rule(results)
-        if not 0 <= int(index) < means.size:
+        if not is_integer(index) or not 0 <= index < means.size:
             raise ValueError(
                 f"Expected rule to return an index from 0 to {means.size - 1}, got {index!r}."
             )

@@ -21,7 +21,7 @@ from .error_bounds import BOUNDS, completed
 from .following import with_k
 from .half_samples import Half, PairTask, all_halves, folder_of, with_parts
 from .intake import Metadata, Table, check_selector, seeds, selects_k
-from .interchangeable import CorrelatedGroup, correlated_groups
+from .interchangeable import CorrelatedGroup, correlated_groups, correlations_between
 from .parts import by_passes
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .stability_result import Stability, check_threshold
@@ -152,8 +152,11 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         # a category is one feature, and so the bound counts it
         self._features = features_of(self.selector, table.shape[1], table.names)
         threshold, q, pfer = self._numbers(self._features.count)
-        found, interrupted = self._selections(X, y, table, metadata, q)
-        self._set(found, table, threshold, q, pfer)
+        # a sample that is not there must not be dealt to a half
+        there = metadata.selector is None or metadata.selector > 0
+        used = np.flatnonzero(np.broadcast_to(there, table.shape[0]))
+        found, interrupted = self._selections(X, y, table, metadata, used, q)
+        self._set(found, table, used, threshold, q, pfer)
         self._say(found, interrupted)
         if self.store is not None:
             self.stability_.save(self.store)
@@ -181,12 +184,8 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         return completed(threshold, q, pfer, d, self.n_pairs, self.bound)
 
     def _selections(
-        self, X: Any, y: Any, table: Table, metadata: Metadata, q: int
+        self, X: Any, y: Any, table: Table, metadata: Metadata, used: np.ndarray, q: int
     ) -> tuple[list[Half], bool]:
-        used = np.arange(table.shape[0])
-        if metadata.selector is not None:
-            # a sample that is not there must not be dealt to a half
-            used = used[metadata.selector > 0]
         groups = None if metadata.groups is None else np.asarray(metadata.groups)[used]
         rng = check_random_state(self.random_state)
         target = replace(table.target, Y=table.target.Y[used])
@@ -205,7 +204,15 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
             progress.end()
         return found, interrupted
 
-    def _set(self, found: list[Half], table: Table, threshold: float, q: int, pfer: float) -> None:
+    def _set(
+        self,
+        found: list[Half],
+        table: Table,
+        used: np.ndarray,
+        threshold: float,
+        q: int,
+        pfer: float,
+    ) -> None:
         features = self._features
         named = table.names is not None or features.count < table.shape[1]
         stability = Stability(
@@ -214,6 +221,11 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         )  # fmt: skip
         if len(found) < 2 * self.n_pairs:  # the bound depends on the number of pairs
             stability = stability.at(threshold=threshold)
+        if not table.in_blocks and features.count == table.shape[1]:
+            # those that a threshold can select: it is above one half
+            frequent = np.flatnonzero(stability.probabilities > 0.5)
+            known = correlations_between(table.filled(used).X, used, frequent)
+            stability = replace(stability, frequent=frequent, correlations=known)
         self._read(stability)
         self._set_classes(table.target.classes)
 

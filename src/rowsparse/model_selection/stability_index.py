@@ -95,7 +95,7 @@ def _of_pairs(alike: np.ndarray, level: float) -> Interval:
 def _interval(value: float, error: float, level: float) -> Interval:
     reach = float(stats.norm.ppf((1 + level) / 2)) * error
     # no index is above one; a lower bound may well be below that of chance
-    return Interval(value, value - reach, min(value + reach, 1.0), level)
+    return Interval(float(value), float(value - reach), float(min(value + reach, 1.0)), level)
 
 
 def _unknown(level: float) -> Interval:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,32 @@ from .intervals import Interval
 from .saving import load_result, pack, save_result, unpack
 from .stability_index import jaccard, kuncheva, nogueira
 
+STRONG = 0.5  # correlation, by Cohen's (1988) convention
 
-@dataclass(frozen=True, eq=False)
+
+def _nothing() -> np.ndarray:
+    return np.zeros(0, dtype=int)
+
+
+def _no_correlations() -> np.ndarray:
+    return np.zeros((0, 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Stability(ByValue, ShownInNotebooks):
     """The columns selected on every half-sample, and what follows from them.
 
     ``selections`` holds one array of columns per half-sample (2 per pair); ``n_features`` is the
     number of columns d; ``threshold``, ``q`` and ``pfer`` belong together by ``bound``; ``names``
-    are those of the columns or empty; ``n_pairs`` the complete pairs.
+    are those of the columns or empty; ``n_pairs`` the complete pairs. ``frequent`` are the columns
+    selected on more than half of them, which some threshold selects, and ``correlations`` those
+    between them; both are empty where X was not in memory or a feature is several columns.
 
     Attributes
     ----------
     selections, n_features, names : as above
     threshold, q, pfer, bound : as above
+    frequent, correlations : as above
 
     Examples
     --------
@@ -48,6 +61,11 @@ class Stability(ByValue, ShownInNotebooks):
     pfer: float
     bound: str
     names: tuple[str, ...] = ()
+    frequent: np.ndarray = field(default_factory=_nothing)
+    correlations: np.ndarray = field(default_factory=_no_correlations)
+
+    def __repr__(self) -> str:
+        return f"<Stability: {self.explanation()}>"
 
     @property
     def n_pairs(self) -> int:
@@ -109,16 +127,11 @@ class Stability(ByValue, ShownInNotebooks):
 
     def explanation(self) -> str:
         """In words what is stable, and if nothing is, what would be."""
+        if self.support.size:
+            return f"{self._what_is_stable()}{self._what_is_alike()}"
         probabilities = self.probabilities
         best = float(probabilities.max())
-        if self.support.size:
-            return (
-                f"{self.support.size} of {self.n_features} columns were selected on at least "
-                f"{self.threshold:.0%} of {len(self.selections)} half-samples; at most "
-                f"{self.pfer:.3g} of them are expected to be false."
-            )
-        top = int(np.argmax(probabilities))
-        name = self.names[top] if self.names else f"x{top}"
+        name = self._name(int(np.argmax(probabilities)))
         would = ""
         # at or below one half no bound holds, so there is nothing to offer
         if best > 0.5:
@@ -131,11 +144,43 @@ class Stability(ByValue, ShownInNotebooks):
             "interchangeable()."
         )
 
+    def _what_is_stable(self) -> str:
+        found = self.support.size
+        selected = (
+            f"{found} of {self.n_features} columns were selected on at least "
+            f"{self.threshold:.0%} of {len(self.selections)} half-samples; "
+        )
+        if self.pfer < found:
+            return selected + f"at most {self.pfer:.3g} of them are expected to be false."
+        return selected + (
+            f"how many of them are false is not known: with q={self.q} the bound is "
+            f"{self.pfer:.3g}. Lower q, or raise the threshold."
+        )
+
+    def _what_is_alike(self) -> str:
+        """What the bound does not say of stable columns that are correlated with each other."""
+        stable = np.isin(self.frequent, self.support)
+        sizes = np.abs(self.correlations[np.ix_(stable, stable)])
+        sizes[np.tril_indices_from(sizes)] = 0.0
+        if sizes.max(initial=0.0) < STRONG:
+            return ""
+        first, second = np.unravel_index(np.argmax(sizes), sizes.shape)
+        columns = self.frequent[stable]
+        return (
+            f" Some are correlated, {self._name(columns[first])} and {self._name(columns[second])} "
+            f"at {sizes.max():.2f}: a column that goes along with a true one is selected in its "
+            "stead, and the bound does not count it as false."
+        )
+
+    def _name(self, column: int) -> str:
+        return self.names[column] if self.names else f"x{column}"
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write to a folder: JSON and npz, no pickle."""
         names = ("n_features", "threshold", "q", "pfer", "bound", "names")
         facts = {name: vars(self)[name] for name in names}
-        save_result(folder, "stability", facts, pack(list(self.selections)))
+        arrays = {"frequent": self.frequent, "correlations": self.correlations}
+        save_result(folder, "stability", facts, {**pack(list(self.selections)), **arrays})
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Stability:
@@ -143,6 +188,9 @@ class Stability(ByValue, ShownInNotebooks):
         facts, arrays = load_result(folder, "stability")
         # JSON gives lists, which are not equal to tuples
         facts["names"] = tuple(facts["names"])
+        # results of earlier days have no correlations
+        facts["frequent"] = arrays.get("frequent", _nothing())
+        facts["correlations"] = arrays.get("correlations", _no_correlations())
         return cls(tuple(unpack(arrays)), **facts)
 
 

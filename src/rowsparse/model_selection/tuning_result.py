@@ -54,6 +54,12 @@ class Tuning(ByValue, ShownInNotebooks):
     n_features: int
     names: np.ndarray
 
+    def __repr__(self) -> str:
+        return (
+            f"<Tuning of {len(self.params)} candidates on {self.scores.shape[1]} folds: "
+            f"{self.best_params}, score {self.means[self.best_index]:.3g}, shown by to_frame()>"
+        )
+
     @property
     def best_params(self) -> dict[str, Any]:
         """Of the candidate that was taken."""
@@ -118,3 +124,6 @@ class NestedScore(ByValue):
             f"{self.interval} over {self.scores.size} outer folds, "
             f"{self.sizes.min()} to {self.sizes.max()} features"
         )
+
+    def __repr__(self) -> str:
+        return f"<NestedScore {self}>"
