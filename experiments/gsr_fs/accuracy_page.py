@@ -56,11 +56,8 @@ ridge, exactly k features), nothing tuned but the SVM's C. Brackets: 95 % interv
 corrected for overlapping training parts."""
 
 
-def section(cells: CellFile, folder: Path) -> str:
-    """Everything about accuracy."""
-    saved = figure(
-        folder / "figures" / "gsr_fs_accuracy.png", lambda a: draw(cells, a), 3, 2, 3.4, 2.8
-    )
+def table_2(cells: CellFile) -> str:
+    """Accuracies beside the published ones."""
     return paragraphs(
         f"## Section 5.2: Table 2, top {K}",
         TEXT,
@@ -68,6 +65,15 @@ def section(cells: CellFile, folder: Path) -> str:
         "### GSR-FS against the published numbers and against the rivals here",
         summary_table(cells),
         lower(cells),
+    )
+
+
+def figure_3(cells: CellFile, folder: Path) -> str:
+    """Accuracies against the number of features, as a figure and as numbers."""
+    saved = figure(
+        folder / "figures" / "gsr_fs_accuracy.png", lambda a: draw(cells, a), 3, 2, 3.4, 2.8
+    )
+    return paragraphs(
         "## Figure 3: accuracy against the number of features",
         f"![accuracy against the number of features, a panel for each data set]({saved})",
         curve_table(cells),

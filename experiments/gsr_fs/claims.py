@@ -141,11 +141,15 @@ def robust_losses(cells: CellFile) -> Claim:
 
 
 def published_times(cells: CellFile) -> Claim:
-    factors = {}
+    """Of reweighting to the paper's rule, and of the default solver, which stops later."""
+    factors, default = {}, []
     for method in TIMED:
         for name in timed(cells, method):
-            ours = max(times_page.times(cells, name, method)["ours"], 1e-3)
-            factors[name, method] = times_page.published(name, method) / ours
+            cell = times_page.times(cells, name, method)
+            published = times_page.published(name, method)
+            factors[name, method] = published / max(cell["ours"], 1e-3)
+            if cell.get("status default solver") == "converged":
+                default.append(cell["default solver"] < published)
     (name, method), least = min(factors.items(), key=lambda item: item[1])
     beaten = sum(factor > 1 for factor in factors.values())
     return Claim(
@@ -153,7 +157,8 @@ def published_times(cells: CellFile) -> Claim:
         "every time of Table 3 (ours is to be below)",
         verdict(beaten, len(factors)),
         f"below in {beaten} of {len(factors)} measured cells, on another machine; median factor "
-        f"{np.median(list(factors.values())):.0f}, least {least:.2g} ({DATA[name][0]}, {method})",
+        f"{np.median(list(factors.values())):.0f}, least {least:.2g} ({DATA[name][0]}, {method}); "
+        f"the default solver in {sum(default)} of {len(default)} that it solved to its certificate",
     )
 
 

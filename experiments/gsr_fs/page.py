@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..frame import CellFile, paragraphs, provenance
 from ..frame.claims import claims_table
-from . import accuracy_page, order_page, synthetic_page, times_page
+from . import accuracy_page, order_page, reading_page, synthetic_page, times_page
 from .claims import claims
 
 INTRODUCTION = """# Peng & Fan (2017), GSR-FS: accuracy, time and order of convergence
@@ -25,7 +25,9 @@ def page(cells: CellFile, folder: Path) -> str:
         provenance(cells),
         "## What the paper claims, and what was seen",
         claims_table(claims(cells)),
-        accuracy_page.section(cells, folder),
+        accuracy_page.table_2(cells),
+        reading_page.section(cells),
+        accuracy_page.figure_3(cells, folder),
         synthetic_page.section(cells, folder),
         times_page.section(cells),
         order_page.section(cells, folder),

@@ -20,7 +20,10 @@ stop than the paper's; "J lower" is by how much its J lies below that of the pri
 (negative: above).
 The published seconds are of another machine (Intel i7-4470, Matlab), so the ratio to the printed
 algorithm is the one that compares algorithms; where the printed algorithm stops after a handful of
-d × d systems with small d there is nothing to win."""
+d × d systems with small d there is nothing to win. On AR, with 120 classes, the filters and GSR-FS
+at p = .5 only. RFS on CMU-PIE, where our data are not the paper's, is the one time that
+reweighting does not beat. *stopped*: the default solver was ended by its limit of eight seconds,
+of which other processes had a part, before its certificate."""
 
 
 def section(cells: CellFile) -> str:
@@ -57,7 +60,8 @@ def row(cells: CellFile, name: str, method: str) -> tuple[Any, ...] | None:
         return (*first, "–", ratio(ours), factor, "–", "–", "–")
     seconds = printed_seconds(cell)
     lower = 100 * (1 - cell["J default solver"] / cell["J printed"])
-    last = (ratio(cell["default solver"]), f"{lower:.1f} %")
+    stopped = "" if cell["status default solver"] == "converged" else "stopped "
+    last = (stopped + ratio(cell["default solver"]), f"{lower:.1f} %")
     text = bound(cell) + ratio(seconds)
     return (*first, text, ratio(ours), factor, bound(cell) + ratio(seconds / ours), *last)
 

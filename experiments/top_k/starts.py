@@ -16,8 +16,8 @@ from .data import genes_left, training_part
 from .published import KS, OBJECTIVES
 
 BLOCK = 5  # starts of a cell
-N_BLOCKS = {"LEU": 10, "LUNG": 10, "ALLAML": 10, "CAR": 4}  # ten in the paper; a block of CAR
-# takes 35 CPU seconds, of the others 5 to 10
+N_BLOCKS = {"LEU": 1, "LUNG": 1, "ALLAML": 1, "CAR": 1}  # ten in the paper; a block of CAR takes
+# 35 CPU seconds, of the others 5 to 10
 SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 400, 500, 600, 800, 1000)
 
 
@@ -29,6 +29,8 @@ def plan(options: Options) -> Iterator[Task]:
     for name in names:
         for k in ks:
             yield Task({"part": "ours", "data": name, "k": k}, lambda n=name, k=k: ours(n, k))
+            settings = {"part": "recommended", "data": name, "k": k}
+            yield Task(settings, lambda n=name, k=k: recommended(n, k))
     counts = {name: options.splits or (1 if options.quick else N_BLOCKS[name]) for name in names}
     for block in range(max(counts.values())):
         for name in [name for name in names if block < counts[name]]:
@@ -60,3 +62,12 @@ def ours(name: str, k: int) -> dict[str, Any]:
     X, Y = training_part(name)
     fit = TopKSelector.paper(k, task="regression").fit(X, Y)
     return {"J": round(float(fit.solution_.objective * len(X)), 5)}
+
+
+def recommended(name: str, k: int) -> dict[str, Any]:
+    """The paper's objective of a least-squares fit on the columns of the default."""
+    X, Y = training_part(name)
+    chosen = TopKSelector(k, task="regression").fit(X, Y).support_
+    Z = np.c_[X[:, chosen], np.ones(len(X))]
+    E = Y - Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
+    return {"J": round(float(np.linalg.norm(E, axis=1).sum()), 5)}

@@ -9,6 +9,7 @@ import pytest
 
 from experiments.frame import CellFile, Claim, Study, Task, main, random_splits, standardised
 from experiments.frame.claims import read_claims
+from experiments.frame.run import HOME
 from experiments.readme import readme
 
 
@@ -100,6 +101,7 @@ def test_scales_are_of_the_training_part():
 
 def test_the_readme_holds_every_claim():
     text = readme()
+    assert text == (HOME / "README.md").read_text()  # else: python -m experiments.readme
     assert text.startswith("# The papers' experiments")
     assert "| paper | claim | reproduced | what was seen |" in text
 

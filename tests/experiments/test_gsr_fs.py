@@ -7,8 +7,9 @@ import pytest
 
 from experiments.frame import CellFile, Options, Table, main, whole_page
 from experiments.frame.run import HOME
-from experiments.gsr_fs import accuracy, order, synthetic, times
+from experiments.gsr_fs import accuracy, order, reading_page, synthetic, times
 from experiments.gsr_fs.claims import claims
+from experiments.gsr_fs.reading_page import Reading
 from experiments.gsr_fs.study import STUDY
 
 pytest.importorskip("matplotlib")
@@ -57,6 +58,20 @@ def test_an_order_that_is_known_is_found(q, ratio):
     while errors[-1] > 1e-12:
         errors.append(ratio * errors[-1] ** q)
     assert order.order_of(np.array(errors)) == pytest.approx(q, abs=1e-2)
+
+
+def test_a_reading_picks_by_its_own_score_among_what_it_tries():
+    inner, test = [60.0, 80.0, 70.0, 0.0, 0.0], [61.0, 62.0, 63.0, 0.0, 0.0]
+    rows = [[2.0, 0.5, 1.0, 90, inner, test], [1.0, 0.5, 1.0, 90, [90.0] * 5, [50.0] * 5]]
+    readings = [
+        Reading("all"),
+        Reading("r = 2", tried=lambda r, cost: r == 2),
+        Reading("C = 1", tried=lambda r, cost: (r, cost) == (2, 1)),
+        Reading("the test part", on_test=True),
+    ]
+    costs = (0.1, 0.5, 1.0, 5.0, 10.0)
+    found = [reading_page.picked(rows, 0.5, reading, costs) for reading in readings]
+    assert found == [50.0, 62.0, 63.0, 63.0]
 
 
 @pytest.mark.skipif(not (HOME / "cells" / "gsr_fs.jsonl").exists(), reason="no committed cells")
