@@ -14,9 +14,12 @@ Rule = str | float | Callable[[dict[str, Any]], int]
 
 def check_rule(name: str, value: Any) -> None:
     """ "best", "1se", a tolerance or a function."""
+    if callable(value):
+        return
+    # a word first: compared with a number it would be an error of Python's
     named = isinstance(value, str) and value in ("best", "1se")
     tolerance = is_real(value) and 0 <= value < np.inf
-    if not (named or tolerance or callable(value)):
+    if not named and not tolerance:
         raise ValueError(
             f"Expected {name} to be 'best', '1se', a tolerance >= 0 in units of the score or a "
             f"function of cv_results_, got {name}={value!r}."
@@ -27,6 +30,7 @@ def standard_errors(scores: np.ndarray) -> np.ndarray:
     """Of the mean over folds (columns): s / sqrt(folds)."""
     known = np.isfinite(scores).sum(axis=1)
     errors = np.full(len(scores), np.nan)
+    # one fold says nothing of how folds differ
     enough = known > 1
     spread = np.nanstd(scores[enough], axis=1, ddof=1)
     errors[enough] = spread / np.sqrt(known[enough])
@@ -41,8 +45,10 @@ def best_of(means: np.ndarray, sizes: np.ndarray) -> int:
 def smallest_within(means: np.ndarray, sizes: np.ndarray, least: float) -> int:
     """The fewest features on average with at least this score; of these the highest score."""
     usable = np.isfinite(means) & ~below(means, least)
+    # the last key sorts first; candidates alike in both stay in the order of the grid
     order = np.lexsort((np.arange(means.size), -means, sizes))
-    return int(order[usable[order]][0])
+    first = np.argmax(usable[order])
+    return int(order[first])
 
 
 def below(means: Any, least: Any) -> Any:
@@ -65,6 +71,8 @@ def chosen(rule: Rule, results: dict[str, Any], scores: np.ndarray) -> int:
         return int(index)
     if rule == "best":
         return best
-    # of one fold there is no standard error: nothing is then as good as the best
     margin = standard_errors(scores)[best] if rule == "1se" else float(rule)
-    return smallest_within(means, sizes, means[best] - (margin if np.isfinite(margin) else 0.0))
+    # of one fold there is no standard error: nothing is then as good as the best
+    if not np.isfinite(margin):
+        margin = 0.0
+    return smallest_within(means, sizes, means[best] - margin)

@@ -105,8 +105,9 @@ def _fold_path(combo: Combination, walk: Walk | str, scores: Any, seconds: float
     if isinstance(walk, str):
         return FoldPath([float("nan")] * n_steps, [0] * n_steps, 0.0, 0.0, 0, walk)
     missing = n_steps - len(walk.steps)  # a time limit ends a path early
-    found = [*next(scores), *[float("nan")] * missing]
-    sizes = [step.columns.size for step in walk.steps] + [0] * missing
+    found = next(scores) + [float("nan")] * missing
+    sizes = [step.columns.size for step in walk.steps]
+    sizes += [0] * missing
     return FoldPath(found, sizes, walk.seconds, seconds, walk.not_converged)
 
 
@@ -114,27 +115,42 @@ def _models(fold: int, target: Target, split: Split, part: Part, walk: Walk) -> 
     """The same model as ``RidgeReadout``'s, from products of the training part."""
     design = part.design
     Y = target.Y[split.train]
-    weight = np.ones(len(Y)) if split.train_weight is None else split.train_weight
-    columns = np.unique(np.concatenate([s.columns for s in walk.steps] + [np.zeros(0, int)]))
-    columns = columns.astype(int)
+    weight = np.ones(len(Y))
+    if split.train_weight is not None:
+        weight = split.train_weight
+    columns = _columns_of(walk)
     means = design.means(weight)
-    spread = np.sqrt(design.squares(weight, means) / weight.sum())
-    spread[spread <= 10 * np.finfo(float).eps * np.abs(means)] = 1.0
+    squares = design.squares(weight, means)[columns]
     gram = design.gram(columns, columns, weight, means)
     means = means[columns]
-    spread = spread[columns]
-    gram = gram / spread / spread[:, None]
+    spread = np.sqrt(squares / weight.sum())
+    # as StandardScaler: what is left of a constant column is rounding
+    rounding = 10 * np.finfo(float).eps * np.abs(means)
+    spread[spread <= rounding] = 1.0
+    gram /= np.outer(spread, spread)
     offset = np.average(Y, axis=0, weights=weight)
-    products = _products_with_outputs(part, columns, weight, Y, offset) / spread[:, None]
-    if target.kind == "multiclass":  # a class that this fold does not train on is never predicted
-        offset = np.where((Y == -1).all(axis=0), -np.inf, offset)
+    products = _products_with_outputs(part, columns, weight, Y, offset)
+    products = products / spread[:, None]
+    if target.kind == "multiclass":
+        absent = (Y == -1).all(axis=0)
+        # a class that this fold does not train on is never predicted
+        offset = np.where(absent, -np.inf, offset)
     W = np.zeros((columns.size, len(walk.steps), Y.shape[1]))
     for number, step in enumerate(walk.steps):
         at = np.searchsorted(columns, step.columns)
         if at.size:
-            W[at, number] = ridge_solve(gram[np.ix_(at, at)], products[at])
+            own = gram[np.ix_(at, at)]
+            W[at, number] = ridge_solve(own, products[at])
     W /= spread[:, None, None]
-    return Models(fold, columns, W, offset - np.tensordot(means, W, axes=1))
+    offsets = offset - np.tensordot(means, W, axes=1)
+    return Models(fold, columns, W, offsets)
+
+
+def _columns_of(walk: Walk) -> np.ndarray:
+    """That some step uses."""
+    none = np.zeros(0, dtype=int)  # of a path whose time was over at once
+    used = np.concatenate([none, *(step.columns for step in walk.steps)])
+    return np.unique(used).astype(int)
 
 
 def _products_with_outputs(
@@ -142,12 +158,16 @@ def _products_with_outputs(
 ) -> np.ndarray:
     """Of the columns with the centred outputs, from the first pass where it was under the same
     weights, else by another."""
-    known = part.design.moments(part.weights, part.Y)
+    design = part.design
+    known = design.moments(part.weights, part.Y)
     unit = weight[0] / part.weights[0]
-    if known is not None and np.array_equal(part.Y, Y) and np.allclose(weight, unit * part.weights):
-        d = part.design.shape[1]
-        return np.asarray(unit * known.products[columns, d:])
-    return part.design.rmatmul_of(columns, weight[:, None] * (Y - offset))
+    # class weights of the selector are not the model's
+    same = np.array_equal(part.Y, Y) and np.allclose(weight, unit * part.weights)
+    if known is not None and same:
+        outputs = slice(design.shape[1], None)
+        return np.asarray(unit * known.products[columns, outputs])
+    centred = Y - offset
+    return design.rmatmul_of(columns, weight[:, None] * centred)
 
 
 def _scored(table: Table, splits: list[Split], models: list[Models]) -> list[list[float]]:
@@ -163,19 +183,23 @@ def _scored(table: Table, splits: list[Split], models: list[Models]) -> list[lis
     scores = []
     for model, of_model in zip(models, sums, strict=True):
         weight = weights[:, model.fold]
-        if table.target.kind != "numbers":
-            scores.append((of_model / weight.sum()).tolist())
-            continue
-        apart = Y - np.average(Y, axis=0, weights=weight)
-        scores.append(_r2(of_model, weight @ apart**2).tolist())
+        if table.target.kind == "numbers":
+            apart = Y - np.average(Y, axis=0, weights=weight)
+            found = _r2(of_model, weight @ apart**2)
+        else:
+            found = of_model / weight.sum()
+        scores.append(found.tolist())
     return scores
 
 
 def _r2(errors: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Steps x outputs to one number per step, as scikit-learn's ``r2_score``."""
+    varies = total > 0
+    share = np.ones_like(errors)
+    np.divide(errors, total, out=share, where=varies)
     perfect = np.where(errors == 0, 1.0, 0.0)  # of an output that does not vary
-    share = np.divide(errors, total, out=np.ones_like(errors), where=total > 0)
-    return np.asarray(np.where(total > 0, 1.0 - share, perfect).mean(axis=1))
+    of_outputs = np.where(varies, 1.0 - share, perfect)
+    return np.asarray(of_outputs.mean(axis=1))
 
 
 def _sums_of_block(
@@ -199,10 +223,14 @@ def _sums_of_block(
 
 def _sums(Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, kind: str) -> np.ndarray:
     if kind == "numbers":
-        return np.tensordot(weight, (Z - Y[:, None]) ** 2, axes=1)
+        errors = Z - Y[:, None]
+        return np.tensordot(weight, errors**2, axes=1)
     truth = Y > 0
     if kind == "multiclass":
-        hit = np.take_along_axis(truth, Z.argmax(axis=2), axis=1)
+        predicted = Z.argmax(axis=2)
+        hit = np.take_along_axis(truth, predicted, axis=1)
     else:
-        hit = ((Z > 0) == truth[:, None]).all(axis=2)
+        # of several labels all must be right
+        agrees = (Z > 0) == truth[:, None]
+        hit = agrees.all(axis=2)
     return np.asarray(weight @ hit)

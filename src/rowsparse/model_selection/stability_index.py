@@ -11,11 +11,14 @@ from .intervals import Interval
 def chosen_matrix(selections: list[np.ndarray]) -> np.ndarray:
     """One row per selection, true where a column was chosen; columns never chosen are left out."""
     none = np.zeros(0, dtype=int)  # there may be no selection at all
+    chosen = np.concatenate([*selections, none])
     # of 20,000 columns a few are ever chosen, and only they make products
-    used = np.unique(np.concatenate([*selections, none])).astype(int)
-    Z = np.zeros((len(selections), used.size), dtype=bool)
+    used = np.unique(chosen).astype(int)
+    shape = (len(selections), used.size)
+    Z = np.zeros(shape, dtype=bool)
     for row, columns in zip(Z, selections, strict=True):
-        row[np.searchsorted(used, columns)] = True
+        place = np.searchsorted(used, columns)
+        row[place] = True
     return Z
 
 
@@ -29,37 +32,45 @@ def nogueira(selections: list[np.ndarray], n_features: int, level: float = 0.95)
     """
     Z = chosen_matrix(selections).astype(float)
     M = len(Z)
-    shares = Z.sum(axis=1) / n_features  # of the columns, that each selection chose
-    share = shares.mean() if M else 0.0
+    if M < 2:
+        return _unknown(level)
+    sizes = Z.sum(axis=1)
+    shares = sizes / n_features
+    share = shares.mean()
     chance = share * (1 - share)
     # with nothing chosen, or everything, selections cannot differ: the index is 0 / 0
-    if M < 2 or chance == 0:
+    if chance == 0:
         return _unknown(level)
     p = Z.mean(axis=0)
-    # unbiased: of M draws the plain variance is too small by M / (M - 1)
-    variances = M / (M - 1) * p * (1 - p)
-    value = 1 - float(np.sum(variances)) / n_features / chance
+    variances = p * (1 - p)
+    # unbiased: of M draws the plain variance is too small by this factor
+    variances *= M / (M - 1)
+    observed = float(variances.sum()) / n_features
+    value = 1 - observed / chance
     # their theorem: the index is asymptotically normal, by the influence of every selection on it
     agreement = Z @ p / n_features - shares * share
     size = 2 * shares * share - shares - share + 1
-    influence = (agreement + value / 2 * size) / chance
-    apart = influence - influence.mean()
-    variance = 4 / M**2 * float(np.sum(apart**2))
-    return _interval(value, np.sqrt(variance), level)
+    influence = agreement + value / 2 * size
+    influence /= chance
+    error = 2 * influence.std() / np.sqrt(M)
+    return _interval(value, error, level)
 
 
 def kuncheva(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
     """The mean over pairs of (|A ∩ B| d - k²) / (k (d - k)); for selections of one size k only."""
     sizes = {len(one) for one in selections}
-    k = sizes.pop() if len(sizes) == 1 else 0
-    if not 0 < k < n_features or len(selections) < 2:
+    # of different sizes chance gives different overlaps, and no one number corrects them
+    if len(selections) < 2 or len(sizes) > 1:
+        return _unknown(level)
+    k = sizes.pop()
+    if k in (0, n_features):
         return _unknown(level)
     Z = chosen_matrix(selections).astype(float)
     common = Z @ Z.T
     # two selections drawn at random have k**2 / d columns in common
     beyond_chance = common * n_features - k**2
-    alike = beyond_chance / (k * (n_features - k))
-    return _of_pairs(alike, level)
+    most = k * (n_features - k)
+    return _of_pairs(beyond_chance / most, level)
 
 
 def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) -> Interval:
@@ -71,8 +82,9 @@ def jaccard(selections: list[np.ndarray], n_features: int, level: float = 0.95) 
     common = Z @ Z.T
     k = Z.sum(axis=1)
     # |A ∪ B| = |A| + |B| - |A ∩ B|
-    either = k[:, None] + k[None, :] - common
-    alike = np.divide(common, either, out=np.ones_like(common), where=either > 0)
+    either = np.add.outer(k, k) - common
+    alike = np.ones_like(common)
+    np.divide(common, either, out=alike, where=either > 0)
     return _of_pairs(alike, level)
 
 
@@ -80,22 +92,26 @@ def _of_pairs(alike: np.ndarray, level: float) -> Interval:
     """The mean of a symmetric table off its diagonal; its error by leaving out one selection."""
     M = len(alike)
     with_others = alike.sum(axis=1) - np.diag(alike)
-    total = with_others.sum()
-    value = float(total) / (M * (M - 1))
+    total = float(with_others.sum())
+    n_pairs = M * (M - 1)
+    value = total / n_pairs
     # leaving out one of two leaves no pair
     if M < 3:
         return Interval(value, float("nan"), float("nan"), level)
     # the jackknife: pairs that share a selection are not independent of each other
-    without_one = (total - 2 * with_others) / ((M - 1) * (M - 2))
-    apart = without_one - without_one.mean()
-    error = np.sqrt((M - 1) / M * np.sum(apart**2))
-    return _interval(value, float(error), level)
+    n_left = (M - 1) * (M - 2)
+    without_one = (total - 2 * with_others) / n_left
+    error = without_one.std() * np.sqrt(M - 1)
+    return _interval(value, error, level)
 
 
 def _interval(value: float, error: float, level: float) -> Interval:
-    reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    normal = stats.norm.ppf((1 + level) / 2)
+    reach = float(normal * error)
+    low = float(value) - reach
     # no index is above one; a lower bound may well be below that of chance
-    return Interval(float(value), float(value - reach), float(min(value + reach, 1.0)), level)
+    high = min(float(value) + reach, 1.0)
+    return Interval(float(value), low, high, level)
 
 
 def _unknown(level: float) -> Interval:

@@ -18,8 +18,9 @@ def complementary_pairs(
     one each time. Classes are divided evenly; groups are kept together instead."""
     if groups is not None:
         return [_halves_of_groups(np.asarray(groups), rng) for _ in range(n_pairs)]
-    n = len(target.Y)
-    codes = np.zeros(n, dtype=int) if target.classes is None else target.codes
+    codes = np.zeros(len(target.Y), dtype=int)  # numbers and labels: as if of one class
+    if target.classes is not None:
+        codes = target.codes
     _check_classes(codes)
     return [_stratified_halves(codes, rng) for _ in range(n_pairs)]
 
@@ -39,10 +40,15 @@ def _stratified_halves(codes: np.ndarray, rng: np.random.RandomState) -> Pair:
     if codes.size % 2:
         # the sample left out comes from a class that can spare one
         sizes = np.bincount(codes)
-        order = np.delete(order, np.flatnonzero(sizes[codes[order]] == sizes.max())[0])
-    labels = rng.permutation(codes.max() + 1)[codes]  # no class is always dealt first
-    order = order[np.argsort(labels[order], kind="stable")]
-    return np.sort(order[0::2]), np.sort(order[1::2])
+        can_spare = sizes[codes[order]] == sizes.max()
+        order = np.delete(order, can_spare.argmax())
+    # no class is always dealt first
+    turns = rng.permutation(codes.max() + 1)
+    by_turn = np.argsort(turns[codes[order]], kind="stable")
+    order = order[by_turn]
+    first = np.sort(order[0::2])
+    second = np.sort(order[1::2])
+    return first, second
 
 
 def _halves_of_groups(groups: np.ndarray, rng: np.random.RandomState) -> Pair:
@@ -54,6 +60,8 @@ def _halves_of_groups(groups: np.ndarray, rng: np.random.RandomState) -> Pair:
         )
     order = rng.permutation(different.size)
     half = different.size // 2
-    first = np.isin(codes.ravel(), order[:half])
-    second = np.isin(codes.ravel(), order[half : 2 * half])
+    of_sample = codes.ravel()  # older NumPy keeps the shape of what it is given
+    # of an odd number of groups the last in this order is left out
+    first = np.isin(of_sample, order[:half])
+    second = np.isin(of_sample, order[half : 2 * half])
     return np.flatnonzero(first), np.flatnonzero(second)
