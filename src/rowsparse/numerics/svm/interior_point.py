@@ -54,24 +54,30 @@ def solved(
     """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
     time and memory linear in n. The gap is a fraction of ``size`` if given, else of the
     objective or of ``least``."""
+    n, n_free = F.shape
     Q = np.empty((0, 0))
     M = y * F.T
     if is_gram:
         Q = y[:, None] * matrix * y
     else:
-        M = np.vstack([y * matrix.T, M])
+        V = y * matrix.T
+        M = np.vstack([V, M])
+    if target is None:
+        target = np.ones(n)
+    if balance is None:
+        balance = np.zeros(n_free)
     unit = float(c.max())
     # well inside the box, as every step has to stay
     start = c / 2 if near is None else np.clip(near, 0.1 * c, 0.9 * c)
     a, v, gap = _MEHROTRA(
         Q,
         np.ascontiguousarray(M),
-        len(M) - F.shape[1],
+        len(M) - n_free,
         c / unit,
         unit,
         tol,
-        np.ones(len(y)) if target is None else target,
-        np.zeros(F.shape[1]) if balance is None else balance / unit,
+        target,
+        balance / unit,
         size / unit,
         least / unit,
         start / unit,
@@ -80,7 +86,11 @@ def solved(
 
 
 def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, least, a):
-    """The point of smallest gap; M is transposed, Q empty where its first m rows stand for it."""
+    """The point of smallest gap; M is transposed, Q empty where its first m rows stand for it.
+
+    x is what M is multiplied with, ``(unit V'a, v)``: the margins are ``M'x``, and ``unit Q a``
+    more where there is Q.
+    """
     multipliers = np.ones(2 * len(c))  # of a >= 0, then of a <= c
     x = np.zeros(len(M))
     best_a = a
@@ -123,7 +133,10 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, least, a):
 
 
 def relative_gap(a, c, target, missing, infeasible, balance, v, size, least):
-    """Of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it."""
+    """Of the primal point that the multipliers define; what A'a + h lacks to zero belongs to it.
+
+    ``|u|**2 = a'Q a`` is what the margins hold beside the free columns' part.
+    """
     gain = a @ target
     squared = gain - a @ missing - (infeasible - balance) @ v
     primal = squared / 2 - balance @ v + c @ np.maximum(missing, 0.0)
@@ -220,13 +233,13 @@ def weighed(P, D, right):
 
 def substitute(L, x):
     """Solve ``L L'x = x`` in place, L lower triangular."""
-    for j in range(len(L)):
+    for j in range(len(L)):  # L z = x
         row = L[j]
         left = x[j]
         for t in range(j):
             left -= row[t] * x[t]
         x[j] = left / row[j]
-    for j in range(len(L) - 1, -1, -1):
+    for j in range(len(L) - 1, -1, -1):  # L'x = z
         row = L[j]
         x[j] /= row[j]
         for t in range(j):

@@ -45,7 +45,8 @@ class Machine:
         """K s."""
         if self.is_gram:
             return self.matrix @ s
-        return self.matrix @ (self.scale**2 * (self.matrix.T @ s))
+        pulled = self.matrix.T @ s
+        return self.matrix @ (self.scale**2 * pulled)
 
     def among(self, some: np.ndarray) -> np.ndarray:
         """K of some samples."""
@@ -60,16 +61,22 @@ class Machine:
         return self.y * (z + self.F @ v)
 
     def gap(self, a: np.ndarray, v: np.ndarray, margins: np.ndarray) -> float:
-        """Duality gap plus what a lacks of being feasible, as a fraction of the size."""
+        """Duality gap plus what a lacks of being feasible, as a fraction of the size.
+
+        ``|u|**2 = a'margins - (F'(y a))'v``, where F'(y a) should be -h.
+        """
         linear = float(np.sum(self.balance * v))
         unbalanced = self.F.T @ (self.y * a) + self.balance
         squared = float(a @ margins) + linear - float(unbalanced @ v)
         errors = np.maximum(self.target - margins, 0.0)
         primal = squared / 2 - linear + float(self.c @ errors)
-        dual = float(np.sum(a * self.target)) - squared / 2
-        beyond_bounds = np.maximum(np.maximum(-a, a - self.c), 0.0)
-        outside = float(beyond_bounds.sum())
-        outside += float(np.abs(unbalanced) @ (1 + np.abs(v)))
+        gain = float(np.sum(a * self.target))
+        dual = gain - squared / 2
+        below = np.maximum(-a, 0.0)
+        above = np.maximum(a - self.c, 0.0)
+        worth_of_balance = 1 + np.abs(v)
+        outside = float(below.sum() + above.sum())
+        outside += float(np.abs(unbalanced) @ worth_of_balance)
         size = self.size or max(abs(primal), self.negligible)
         return (abs(primal - dual) + outside) / size
 
@@ -81,20 +88,24 @@ class Machine:
 
     def best_offset(self, z: np.ndarray) -> float:
         """The best bias at ``z = K (y a)``, where it is the only free column."""
-        return best_offset(z, self.y, self.c, self.target, float(np.sum(self.balance)))
+        balance = float(np.sum(self.balance))
+        return best_offset(z, self.y, self.c, self.target, balance)
 
     def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
         """By the form that the matrix has."""
         n, f = self.F.shape
+        matrix = self.matrix if self.is_gram else self.matrix * self.scale
+        target = np.broadcast_to(self.target, n)
+        balance = np.broadcast_to(self.balance, f)
         return solved(
-            self.matrix if self.is_gram else self.matrix * self.scale,
+            matrix,
             self.is_gram,
             self.F,
             self.y,
             self.c,
             tol,
-            target=np.broadcast_to(self.target, n).astype(float),
-            balance=np.broadcast_to(self.balance, f).astype(float),
+            target=target.astype(float),
+            balance=balance.astype(float),
             size=self.size,
             least=self.negligible,
             near=near,
@@ -106,6 +117,7 @@ class Machine:
         u = self.scale * (self.matrix.T @ others)  # theirs
         rows = self.matrix[some] * self.scale
         y = self.y[some]
+        their_margins = y * (rows @ u)
         return replace(
             self,
             matrix=rows,
@@ -114,7 +126,7 @@ class Machine:
             c=self.c[some],
             scale=1.0,
             gram=None,
-            target=1.0 - y * (rows @ u),
+            target=1.0 - their_margins,
             balance=self.F.T @ others,
             size=size,
         )
@@ -133,13 +145,15 @@ def independent_columns(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sizes[sizes == 0] = np.inf  # a constant column can do nothing
     left, values, right = np.linalg.svd(centred / sizes, full_matrices=False)
     used = values > DEPENDENT * values.max(initial=0.0)
-    # columns of length sqrt(n), as the ones are
-    orthogonal = np.sqrt(n) * left[:, used]
-    F = np.hstack([np.ones((n, 1)), orthogonal])
-    to_columns = np.sqrt(n) * (right[used] / values[used, None] / sizes).T
+    length = np.sqrt(n)  # of every column, as of the ones
+    ones = np.ones((n, 1))
+    F = np.hstack([ones, length * left[:, used]])
+    directions = right[used] / values[used, None]
+    to_columns = length * (directions / sizes).T
     bias = np.append(1.0, -means @ to_columns)
     without_bias = np.zeros((len(to_columns), 1))
-    return F, np.vstack([bias, np.hstack([without_bias, to_columns])])
+    columns_of_T = np.hstack([without_bias, to_columns])
+    return F, np.vstack([bias, columns_of_T])
 
 
 def best_offset(
@@ -156,9 +170,10 @@ def best_offset(
     """
     kinks = y * target - z
     order = np.argsort(kinks)
+    sorted_kinks = kinks[order]
     left_of_all = -c[y > 0].sum() - balance
     slopes = np.cumsum(c[order]) + left_of_all  # right of each kink
     flat = 1e-9 * c.sum()  # rounding of the sums
     first = int(np.argmax(slopes >= -flat))
     last = int(np.argmax(slopes > flat))
-    return float(kinks[order[first]] + kinks[order[last]]) / 2
+    return float(sorted_kinks[first] + sorted_kinks[last]) / 2

@@ -31,24 +31,39 @@ def pairwise(
 ) -> tuple[np.ndarray, float, float]:
     """Multipliers, bias, and by how much the worst pair violates the conditions; ``near`` is where
     to start, scaled into the box and spread where y'a is not -h."""
+    s = _start(y, c, near, balance)
+    v = y * target - K @ s
+    highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
+    # one of them is infinite where all multipliers are at a bound
+    ends = [end for end in (highest, lowest) if math.isfinite(end)]
+    bias = sum(ends) / len(ends)
+    multipliers = np.clip(y * s, 0.0, c)
+    return multipliers, bias, highest - lowest
+
+
+def _start(y: np.ndarray, c: np.ndarray, near: np.ndarray | None, balance: float) -> np.ndarray:
+    """s = y a inside the box; its sum is -h where h is not zero."""
     s = np.zeros(len(y))
     if near is not None:
         inside = near > 0
-        room = (c[inside] / near[inside]).min(initial=1.0)
-        s = y * near * min(room, 1.0)
+        room = c[inside] / near[inside]
+        scale = room.min(initial=1.0)
+        s = y * near * scale
+    if not balance:
+        return s
     excess = s.sum() + balance
-    if balance:
-        bounds = np.where(y * excess > 0, 0.0, y * c)
-        room = np.abs(s - bounds)
-        s -= excess * room / max(room.sum(), abs(excess))
-    v = y * target - K @ s
-    highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)
-    ends = [end for end in (highest, lowest) if math.isfinite(end)]  # one where all are at a bound
-    return np.clip(y * s, 0.0, c), sum(ends) / len(ends), highest - lowest
+    bounds = np.where(y * excess > 0, 0.0, y * c)
+    room = np.abs(s - bounds)
+    largest_move = max(room.sum(), abs(excess))
+    return s - excess * room / largest_move
 
 
 def _moves(K, y, c, s, v, tol, max_steps):
-    """Change s = y a and v = y - K s in place; the bounds that the last pair sets to the bias."""
+    """Change s = y a and v = y t - K s in place; the bounds that the last pair sets to the bias.
+
+    The pair is i of the highest v that may rise and, of those that may fall, the j whose move
+    gains most: ``(v_i - v_j)**2 / (K_ii + K_jj - 2 K_ij)``. The move ends at the box.
+    """
     n = len(y)
     highest = math.inf
     lowest = -math.inf

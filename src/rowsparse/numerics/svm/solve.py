@@ -70,31 +70,41 @@ def _at_once(machine: Machine, way: str, near: np.ndarray | None, exact: bool) -
         if apart <= enough:
             return Multipliers(near, np.array([bias]), apart)
         if machine.by_columns is not None:  # a singular K leads nowhere
-            machine = replace(machine.by_columns(), y=machine.y)
+            through_columns = machine.by_columns()
+            machine = replace(through_columns, y=machine.y)
     if near is not None:
         found = refined(machine, near, 1e-8, thorough=way == "pairs")
         if found.gap <= EXACT:
             return found
     if not exact and not machine.is_gram:
         return machine.interior_point(ROUGH, near)
+    return _by_interior_point(machine, near)
+
+
+def _by_interior_point(machine: Machine, near: np.ndarray | None) -> Multipliers:
+    """Refined where that is better; else at least the bias is exact."""
     rough = machine.interior_point(near=near)
     sharp = refined(machine, rough.a, 1e-5)
     best = sharp if sharp.gap < rough.gap else rough
-    if best.gap > EXACT and machine.F.shape[1] == 1:  # given u, the best bias is exact
-        z = machine.times(machine.y * best.a)
-        return best._replace(v=np.array([machine.best_offset(z)]))
-    return best
+    only_bias = machine.F.shape[1] == 1
+    if best.gap <= EXACT or not only_bias:
+        return best
+    z = machine.times(machine.y * best.a)
+    bias = machine.best_offset(z)  # the best there is, given u
+    return best._replace(v=np.array([bias]))
 
 
 def _by_pairs(
     machine: Machine, near: np.ndarray | None, enough: float
 ) -> tuple[np.ndarray, float, float]:
+    """Multipliers, bias, and by how much the worst pair is off."""
     if machine.is_gram:
         K = machine.matrix
     elif machine.gram is not None:
         K = machine.gram()
     else:
-        K = machine.among(np.arange(len(machine.y)))
+        everything = np.arange(len(machine.y))
+        K = machine.among(everything)
     balance = float(np.sum(machine.balance))
     return pairwise(K, machine.y, machine.c, near, enough, MOVES, machine.target, balance)
 
@@ -113,12 +123,14 @@ def _by_doubt(machine: Machine, guess: np.ndarray | None, exact: bool) -> Multip
     # without a guess all of 3000 x 40 at once takes two thirds of the time
     more = 8 if guess is None and m <= SMALL else 2
     if not m or more * in_doubt >= n:  # without columns all samples are alike
-        return _at_once(machine, way_for(n, m), None, exact)
+        way = way_for(n, m)
+        return _at_once(machine, way, None, exact)
     z = _by_a_sample(machine) if guess is None else guess
     bias = machine.best_offset(z)
     margins = machine.margins(z, np.array([bias]))
     while 2 * in_doubt < n:
-        nearest = np.argpartition(np.abs(1 - margins), in_doubt)[:in_doubt]
+        from_the_margin = np.abs(1 - margins)
+        nearest = np.argpartition(from_the_margin, in_doubt)[:in_doubt]
         doubt = np.zeros(n, dtype=bool)
         doubt[nearest] = True
         found, done = _settled(machine, margins, doubt, exact)
@@ -136,8 +148,9 @@ def _by_a_sample(machine: Machine) -> np.ndarray:
         some[of_class[::GROWTH]] = True
     a = np.zeros(len(some))
     part = machine.given(a, some, 0.0)
-    part = replace(part, c=GROWTH * part.c)
-    a[some] = _by_doubt(part, None, exact=False).a
+    heavier = replace(part, c=GROWTH * part.c)
+    found = _by_doubt(heavier, None, exact=False)
+    a[some] = found.a
     return machine.times(machine.y * a)
 
 
@@ -148,11 +161,15 @@ def _settled(
     as long as these are fewer; and whether nothing is wrong in the end."""
     a = np.where(margins < 1, machine.c, 0.0)
     while True:
-        at_stake = float(machine.c[doubt] @ np.abs(1 - margins[doubt]))
+        from_the_margin = np.abs(1 - margins[doubt])
+        at_stake = float(machine.c[doubt] @ from_the_margin)
         part = machine.given(a, doubt, at_stake)
-        a[doubt], v, _ = _at_once(part, way_for(*part.matrix.shape), a[doubt], exact)
-        margins = machine.margins(machine.times(machine.y * a), v)
-        wrong = ~doubt & np.where(a > 0, margins > 1, margins < 1)
+        way = way_for(*part.matrix.shape)
+        a[doubt], v, _ = _at_once(part, way, a[doubt], exact)
+        z = machine.times(machine.y * a)
+        margins = machine.margins(z, v)
+        on_the_wrong_side = np.where(a > 0, margins > 1, margins < 1)
+        wrong = on_the_wrong_side & ~doubt
         n_wrong = np.count_nonzero(wrong)
         wanted = ROUGH
         if exact:
@@ -169,8 +186,10 @@ def linear_weights(B: np.ndarray, y: np.ndarray, c: np.ndarray) -> np.ndarray:
     n, m = B.shape
     is_gram = n <= max(SMALL, m)
     matrix = B @ B.T if is_gram else B
-    machine = Machine(matrix, is_gram, np.ones((n, 1)), y, c)
-    found = solve_machine(machine, way_for(n, m))
+    only_bias = np.ones((n, 1))
+    machine = Machine(matrix, is_gram, only_bias, y, c)
+    way = way_for(n, m)
+    found = solve_machine(machine, way)
     return B.T @ (y * found.a)
 
 
@@ -195,10 +214,13 @@ def _corrected(
 ) -> Multipliers:
     """The best of eight readings; more have never helped where eight did not."""
     c = machine.c
-    best = Multipliers(c, np.zeros(machine.F.shape[1]), np.inf)
-    rank = machine.matrix.shape[1] + machine.F.shape[1]
-    almost = machine.target - 1e-9  # of a margin: rounding of a system
-    beyond = machine.target + 1e-9
+    n_free = machine.F.shape[1]
+    nothing = np.zeros(n_free)
+    best = Multipliers(c, nothing, np.inf)
+    rank = machine.matrix.shape[1] + n_free
+    rounding = 1e-9  # of a margin, by a system
+    almost = machine.target - rounding
+    beyond = machine.target + rounding
     for _ in range(8):
         if np.count_nonzero(inside) > 2 * rank:  # without ties no more than the rank are inside
             break
@@ -209,7 +231,8 @@ def _corrected(
         margins = machine.margins(z, v)
         gap = machine.gap(a, v, margins)
         if gap < best.gap:
-            best = Multipliers(np.clip(a, 0.0, c), v, gap)
+            inside_bounds = np.clip(a, 0.0, c)
+            best = Multipliers(inside_bounds, v, gap)
         too_large = inside & (a > c)
         negative = inside & (a < 0)
         leaves_zero = ~upper & ~inside & (margins < almost)
@@ -217,15 +240,21 @@ def _corrected(
         wrong = too_large | negative | leaves_zero | leaves_c
         if gap <= EXACT or not wrong.any():
             break
-        upper = (upper & ~leaves_c) | too_large
-        inside = (inside & ~too_large & ~negative) | leaves_zero | leaves_c
+        stays_c = upper & ~leaves_c
+        stays_inside = inside & ~too_large & ~negative
+        upper = stays_c | too_large
+        inside = stays_inside | leaves_zero | leaves_c
     return best
 
 
 def _between(
     machine: Machine, upper: np.ndarray, inside: np.ndarray, solve: LinearSolver
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Multipliers, coefficients of F, and ``K (y a)``, if those inside have margin one."""
+    """Multipliers, coefficients of F, and ``K (y a)``, if those inside have margin one.
+
+    With s = y a of those inside (I) and the others' s known, ``F's = -h`` and
+    ``K_II s_I + F_I v = (y t - K s of the others)_I``.
+    """
     y = machine.y
     F = machine.F
     f = F.shape[1]
@@ -236,13 +265,18 @@ def _between(
         v = np.zeros(f)
         v[0] = machine.best_offset(fixed)
         return y * signed, v, fixed
-    system = np.block([[machine.among(some), F[some]], [F[some].T, np.zeros((f, f))]])
-    to_the_margin = (y * machine.target - fixed)[some]
+    K = machine.among(some)
+    F_inside = F[some]
+    system = np.block([[K, F_inside], [F_inside.T, np.zeros((f, f))]])
+    wanted = y * machine.target
+    to_the_margin = wanted[some] - fixed[some]
     to_balance = -machine.balance - F.T @ signed
-    solved = solve(system, np.concatenate([to_the_margin, to_balance]))
+    right = np.concatenate([to_the_margin, to_balance])
+    solved = solve(system, right)
     signed[some] = solved[: some.size]
     v = solved[some.size :]
-    return y * signed, v, machine.times(signed)
+    z = machine.times(signed)
+    return y * signed, v, z
 
 
 def _shortest_solution(system: np.ndarray, right: np.ndarray) -> np.ndarray:
