@@ -8,9 +8,9 @@ from sklearn.svm import SVC
 
 from rowsparse.losses import ProbitLoss
 from rowsparse.solvers.base import Deadline, run
+from rowsparse.solvers.margin.alive import Alive
 from rowsparse.solvers.margin.feature_exchange import exchanged
 from rowsparse.solvers.margin.probit import ProbitEM
-from rowsparse.solvers.margin.reweighting import Alive
 from rowsparse.solvers.margin.svm import ReweightedSVM, solve_margin
 
 

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from rowsparse import ProbitKernelClassifier, ZeroNormKernelSVC
 from rowsparse.selectors.kernels import KernelColumns, kernel_width
-from rowsparse.solvers.margin.reweighting import Alive
+from rowsparse.solvers.margin.alive import Alive
 
 X, y = make_moons(160, noise=0.15, random_state=0)
 X_TEST, Y_TEST = make_moons(600, noise=0.15, random_state=1)

@@ -14,11 +14,12 @@ from itertools import count
 
 import numpy as np
 
-from ...numerics.rows import row_norms
+from ...numerics.rows import row_norms, row_squares
 from ...problems.margin import MarginProblem
 from ...results import Step
 from ..base import Deadline
-from .reweighting import Alive, Image, Reweighted
+from .alive import Alive, Image
+from .reweighting import Reweighted
 
 SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 # Features that may leave, and that may come in, in each round: with four the objective of breast
@@ -84,9 +85,11 @@ def _value(problem: MarginProblem, solver: Reweighted, chosen: np.ndarray) -> tu
     """Of the plain machine on the chosen features, and the machine."""
     alive = Alive.of(problem, chosen)
     image = solver.image_of(alive, alive.penalty.equal_scales, alive.null)
-    loss = problem.loss_sum(alive.matmul(image.rows) + image.intercept)
-    squares = (image.rows**2).sum(axis=1)
-    return loss + float(problem.factors[chosen] @ squares), image
+    Z = alive.matmul(image.rows) + image.intercept
+    loss = problem.loss_sum(Z)
+    squares = row_squares(image.rows)
+    penalty = float(problem.factors[chosen] @ squares)
+    return loss + penalty, image
 
 
 def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Iterator[np.ndarray]:
@@ -100,7 +103,8 @@ def _neighbours(problem: MarginProblem, chosen: np.ndarray, image: Image) -> Ite
     n_incoming = min(CANDIDATES, np.count_nonzero(candidates))
     incoming = np.argsort(-pulls, kind="stable")[:n_incoming]
     free = problem.free[chosen]
-    parts = row_norms(image.rows) * problem.sizes_of_columns[chosen]
+    sizes = problem.sizes_of_columns[chosen]
+    parts = row_norms(image.rows) * sizes
     parts[free] = np.inf  # last in order: no exchange takes out what costs nothing
     n_outgoing = min(CANDIDATES, np.count_nonzero(~free))
     outgoing = np.argsort(parts, kind="stable")[:n_outgoing]

@@ -41,12 +41,13 @@ class LinearPrograms(Solver[MarginProblem, ProgramState]):
         return f"it is for the hinge loss, got the {problem.loss.name} loss."
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> ProgramState:
+        usable = np.isfinite(problem.factors)
         return ProgramState(
             W=np.array(W),
             objective=problem.objective(W),
             criterion=np.inf,
             deadline=Deadline(self.time_limit),
-            columns=np.flatnonzero(np.isfinite(problem.factors)),
+            columns=np.flatnonzero(usable),
         )
 
 
@@ -88,11 +89,14 @@ class AbsoluteNormLP(LinearPrograms):
 
     def start(self, problem: MarginProblem, W: np.ndarray) -> ProgramState:
         # The gradient at W = 0 says which columns may come in first; free ones are in anyway.
+        Y = problem.Y
         s = problem.weights
-        centred = problem.Y - np.average(problem.Y, axis=0, weights=s)
+        centred = Y - np.average(Y, axis=0, weights=s)
         gradient = problem.design.rmatmul(s[:, None] * centred)
-        columns = _grown(problem, np.flatnonzero(problem.free), gradient)
-        return replace(super().start(problem, W), columns=columns)
+        free = np.flatnonzero(problem.free)
+        columns = _grown(problem, free, gradient)
+        state = super().start(problem, W)
+        return replace(state, columns=columns)
 
     def step(
         self, problem: MarginProblem, state: ProgramState, out_of_time: OutOfTime
@@ -105,19 +109,23 @@ class AbsoluteNormLP(LinearPrograms):
             found = _absolute_program(problem, block, state, k)
             if found is None:
                 return replace(state, stalled=not out_of_time())
-            W[columns, k], W[-1, k], A[:, k] = found
+            w, intercept, multipliers = found
+            W[columns, k] = w
+            W[-1, k] = intercept
+            A[:, k] = multipliers
         gradient = problem.design.rmatmul(A)
         excess = _excess(problem, gradient)
         violation = max(float(excess.max(initial=0.0)), 0.0)
         gradient[excess <= 0] = 0.0  # columns that violate nothing stay out
         grown = _grown(problem, columns, gradient)
+        # columns that were in already can violate by HiGHS's rounding only
+        none_new = grown.size == columns.size
         objective = problem.objective(W)
         return ProgramState(
             W,
             objective,
             violation,
-            # Columns that were in already can violate by HiGHS's rounding only.
-            converged=violation <= self.tol or grown.size == columns.size,
+            converged=none_new or violation <= self.tol,
             evaluation=Certificate(objective, dual=A),
             deadline=state.deadline,
             columns=grown,
@@ -140,8 +148,9 @@ def _grown(problem: MarginProblem, columns: np.ndarray, gradient: np.ndarray) ->
     pulls[~np.isfinite(problem.factors)] = 0.0
     pulls[columns] = 0.0
     room = max(columns.size, len(problem.Y))
-    first = np.argsort(-pulls, kind="stable")[:room]
-    return np.union1d(columns, first[pulls[first] > 0])
+    strongest = np.argsort(-pulls, kind="stable")[:room]
+    pulling = pulls[strongest] > 0
+    return np.union1d(columns, strongest[pulling])
 
 
 def _absolute_program(
@@ -154,12 +163,15 @@ def _absolute_program(
     sizes = problem.sizes_of_columns[state.columns]
     X = X / sizes
     f = 2 * problem.factors[state.columns] / sizes
-    of_norm = np.concatenate([f, f, [0.0]])
-    costs, unit = _in_reach(of_norm, problem.C * problem.weights)
+    of_intercept = [0.0]
+    of_norm = np.concatenate([f, f, of_intercept])
+    of_slacks = problem.C * problem.weights
+    costs, unit = _in_reach(of_norm, of_slacks)
     signless = np.zeros(costs.size, dtype=bool)
     signless[2 * m] = True
     limits = -np.ones(len(y))
-    matrix = _margins(np.hstack([X, -X]), y)
+    of_p_and_q = np.hstack([X, -X])
+    matrix = _margins(of_p_and_q, y)
     found = _solved(costs, matrix, limits, signless, state.deadline)
     if found is None:
         return None
@@ -184,8 +196,9 @@ def _margins(X: np.ndarray, y: np.ndarray) -> Any:
     """The matrix of ``y_i (x_i'w + b) + xi_i >= 1`` in the form <= -1: columns w, b, xi."""
     n = len(y)
     with_ones = np.column_stack([X, np.ones(n)])
-    signed = sparse.csr_array(-with_ones * y[:, None])
-    return sparse.hstack([signed, -sparse.eye_array(n)], format="csr")
+    signed = -y[:, None] * with_ones
+    slacks = -sparse.eye_array(n)
+    return sparse.hstack([sparse.csr_array(signed), slacks], format="csr")
 
 
 def _solved(
@@ -194,13 +207,14 @@ def _solved(
     """linprog's answer for ``matrix x <= limits``, x >= 0 unless signless; None if not optimal."""
     lower = np.where(signless, -np.inf, 0.0)
     upper = np.full(costs.size, np.inf)
+    bounds = np.column_stack([lower, upper])
     left = deadline.left()
     options = {} if left is None else {"time_limit": left}
     found = linprog(
         costs,
         A_ub=matrix,
         b_ub=limits,
-        bounds=np.column_stack([lower, upper]),
+        bounds=bounds,
         method="highs",
         options=options,
     )
@@ -262,9 +276,11 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     sizes = problem.sizes_of_columns[usable]
     X = problem.design.take(usable) / sizes
     f = np.maximum(problem.factors[usable], 1e-300)
-    free = problem.C * sizes / f > OUT_OF_REACH
-    inverse = np.where(free, 0.0, sizes / f)
-    unit = 1 / (inverse.max(initial=0.0) or 1.0)  # of the bounds t, for columns of any scale
+    reach = sizes / f
+    free = problem.C * reach > OUT_OF_REACH
+    inverse = np.where(free, 0.0, reach)
+    largest = inverse.max(initial=0.0)
+    unit = 1 / (largest or 1.0)  # of the bounds t, for columns of any scale
     inverse *= unit
     matrix, limits = _rows_of_largest(X, problem.Y, inverse, free, problem.penalty.joint)
     size = m + 1 + n  # variables of an output
@@ -276,20 +292,18 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     signless = np.zeros((c, size), dtype=bool)
     signless[:, :m] = free
     signless[:, m] = True
-    found = _solved(
-        np.append(of_own, costs[:n_t]),
-        matrix,
-        limits,
-        np.append(signless, np.zeros(n_t, dtype=bool)),
-        state.deadline,
-    )
+    costs_in_order = np.append(of_own, costs[:n_t])
+    signed_t = np.zeros(n_t, dtype=bool)
+    signless_in_order = np.append(signless, signed_t)
+    found = _solved(costs_in_order, matrix, limits, signless_in_order, state.deadline)
     if found is None:
         return None
     own = found.x[:-n_t].reshape(c, -1)
     t = found.x[-n_t:]
     shifted = own[:, :m].T
+    w = shifted - np.outer(inverse, t)
     W = problem.null_point
-    W[usable] = (shifted - np.outer(inverse, t)) / sizes[:, None]
+    W[usable] = w / sizes[:, None]
     W[-1] = own[:, m]
     return W
 
@@ -302,14 +316,16 @@ def _rows_of_largest(
     below = sparse.eye_array(m, m + 1 + n, format="csr")[~free]  # q <= 2 t / f
     on_own = []
     on_t = []
+    shift = X @ inverse
     for y in Y.T:
-        on_own.append(sparse.vstack([_margins(X, y), below]))
-        column = np.append(y * (X @ inverse), -2 * inverse[~free])
+        margins = _margins(X, y)
+        on_own.append(sparse.vstack([margins, below]))
+        column = np.append(y * shift, -2 * inverse[~free])
         on_t.append(column[:, None])
+    # one t for all outputs together, or one for each
     t_columns = np.vstack(on_t) if joint else sparse.block_diag(on_t)
-    matrix = sparse.hstack(
-        [sparse.block_diag(on_own), sparse.csr_array(t_columns)],
-        format="csr",
-    )
-    of_one = np.append(-np.ones(n), np.zeros(below.shape[0]))
+    blocks = [sparse.block_diag(on_own), sparse.csr_array(t_columns)]
+    matrix = sparse.hstack(blocks, format="csr")
+    of_bounds = np.zeros(below.shape[0])
+    of_one = np.append(-np.ones(n), of_bounds)
     return matrix, np.tile(of_one, Y.shape[1])

@@ -11,7 +11,8 @@ from ...designs.base import Design
 from ...designs.storages import as_design
 from ...designs.wrappers import WithConstant
 from ...numerics.systems import ridge
-from .reweighting import Alive, Image, Reweighted
+from .alive import Alive, Image
+from .reweighting import Reweighted
 
 # Curvature of a sample in a Newton step, of at most 1: far on the right side it underflows, and the
 # step would be endless.
@@ -66,7 +67,9 @@ class ProbitEM(Reweighted):
         if not np.isfinite(lowest):  # systems beyond rounding: no step is any good
             return replace(last, gap=1.0)
         image = newton if of_newton < of_em else em
-        return replace(image, gain=_gain(alive, _value(alive, scales, last), lowest))
+        before = _value(alive, scales, last)
+        gain = _gain(alive, before, lowest)
+        return replace(image, gain=gain)
 
 
 def _gain(alive: Alive, before: float, after: float) -> float:
@@ -79,7 +82,8 @@ def _gain(alive: Alive, before: float, after: float) -> float:
     if asked or not before > after:
         return 0.0
     before = min(before, np.finfo(float).max)
-    return float(np.sqrt((before - after) / max(before, alive.problem.negligible)))
+    size = max(before, alive.problem.negligible)
+    return float(np.sqrt((before - after) / size))
 
 
 def _value(alive: Alive, scales: np.ndarray, image: Image) -> float:
@@ -87,8 +91,9 @@ def _value(alive: Alive, scales: np.ndarray, image: Image) -> float:
     u = np.zeros_like(image.rows)
     with np.errstate(over="ignore", invalid="ignore"):
         Z = alive.matmul(image.rows) + image.intercept
+        loss = alive.problem.loss_sum(Z)
         np.divide(image.rows, scales, out=u, where=scales > 0)
-        value = alive.problem.loss_sum(Z) + float(np.vdot(u, u))
+        value = loss + float(np.vdot(u, u))
     return value if np.isfinite(value) else np.inf
 
 
@@ -119,14 +124,16 @@ class _Ridge:
         return Image(W[:-1], W[-1])
 
     def newton_step(self, Z: np.ndarray) -> Image:
-        """Every output has curvatures of its own."""
+        """Every output has curvatures of its own: weights ``s_i phi''(m_i)`` and targets
+        ``z_i - phi'(m_i) y_i / phi''(m_i)`` of the margins ``m = y z``."""
         loss = self.problem.loss
         Y = self.problem.Y
         margins = Y * Z
         curvatures = np.maximum(loss.curvature(margins), FLATTEST)
         slopes = Y * loss.dphi(margins)
         weighted = self.problem.weights[:, None] * curvatures
-        return self._by_output(weighted, Z - slopes / curvatures)
+        targets = Z - slopes / curvatures
+        return self._by_output(weighted, targets)
 
     def _by_output(self, H: np.ndarray, targets: np.ndarray) -> Image:
         n_outputs = targets.shape[1]
@@ -143,5 +150,6 @@ def _with_constant(alive: Alive) -> Design:
     block = alive.columns.block
     if block is None or block.shape[1] > len(block):
         return WithConstant(alive.columns.X)
-    rows = np.vstack([block.T, np.ones(len(block))])  # transposed: columns in one piece each
+    ones = np.ones(len(block))
+    rows = np.vstack([block.T, ones])  # transposed: columns in one piece each
     return as_design(rows.T)

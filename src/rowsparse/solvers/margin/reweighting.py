@@ -13,149 +13,24 @@ objective reported there is ``C sum_i s_i loss + sum over nonzero rows of f_j``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import ClassVar
 
 import numpy as np
 
-from ...designs.wrappers import Restriction
-from ...numerics.memory import CACHE_BYTES
 from ...numerics.rows import row_norms
-from ...numerics.svm.machine import independent_columns
-from ...numerics.threads import cached_property
-from ...penalties.margin_norm import MarginNorm
 from ...problems.base import MARGIN
 from ...problems.margin import Certificate, MarginProblem
-from ..base import Deadline, OutOfTime, Solver, State
+from ..base import OutOfTime, Solver, State
+from .alive import Alive, Image
 
-DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
-# In margins, of size one: rows that do no more go too. Wine, C = .01, p = 1: 29 steps, not 100.
-VANISHED = 1e-8
 # At each larger norm that a start for p < 1 goes through; with 2 lymphoma ends 18 times as high.
 STEPS_ON_THE_WAY = 4
 # Of points that are left again for fewer rows; with ``tol`` itself Sonar, k = 10, ends 27 % higher.
 TOL_ON_THE_WAY = 0.05
 GAP_PER_TOL = 10.0  # relative gap, where there is one, that steps have to reach beside ``tol``
 TRUSTED = 1e-3  # gap of a step; near a fixed point of a step with a larger one nothing is solved
-
-
-@dataclass(frozen=True)
-class Alive:
-    """The features in use, their columns (dense once they are few), and the time that is left."""
-
-    problem: MarginProblem
-    columns: Restriction
-    deadline: Deadline
-    bases: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, problem: MarginProblem, index: np.ndarray, time_limit: float | None = None
-    ) -> Alive:
-        """The named features."""
-        n = len(problem.Y)
-        few = max(n, CACHE_BYTES // (8 * n))  # a dense block so small costs nothing to keep
-        columns = Restriction.of(problem.design, index, few)
-        return cls(problem, columns, Deadline(time_limit))
-
-    def keep(self, mask: np.ndarray) -> Alive:
-        """Only those of the mask; a dense block shrinks with them."""
-        if mask.all():
-            return self
-        return replace(self, columns=self.columns.keep(mask), bases={})
-
-    @property
-    def index(self) -> np.ndarray:
-        """Of the features, in the problem."""
-        return self.columns.index
-
-    @cached_property
-    def penalty(self) -> MarginNorm:
-        """Of these features."""
-        return self.problem.penalty.take(self.index)
-
-    @cached_property
-    def free(self) -> np.ndarray:
-        """Which of them are not penalised."""
-        return self.penalty.free(self.index.size)
-
-    def free_basis(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the bias and some columns, see ``independent_columns``; kept for those of last time,
-        which most often are those without penalty."""
-        if not free.any():
-            n = len(self.problem.Y)
-            return np.ones((n, 1)), np.eye(1)
-        key = free.tobytes()
-        if key not in self.bases:
-            self.bases.clear()
-            columns = self.columns.X.take(np.flatnonzero(free))
-            self.bases[key] = independent_columns(columns)
-        return self.bases[key]
-
-    @property
-    def null(self) -> Image:
-        """All rows zero."""
-        c = self.problem.Y.shape[1]
-        return Image(np.zeros((self.index.size, c)), np.zeros(c))
-
-    def matmul(self, rows: np.ndarray) -> np.ndarray:
-        """X W for the rows of W that are alive."""
-        block = self.columns.block  # asked first: the design of a small block takes its time
-        return self.columns.X.matmul(rows) if block is None else block @ rows
-
-    def rmatmul(self, R: np.ndarray) -> np.ndarray:
-        """X'R for the columns that are alive."""
-        block = self.columns.block
-        return self.columns.X.rmatmul(R) if block is None else block.T @ R
-
-    def parts(self, rows: np.ndarray) -> np.ndarray:
-        """What each row contributes to the margins."""
-        return row_norms(rows) * self.problem.sizes_of_columns[self.index]
-
-    def change(self, rows: np.ndarray, image: np.ndarray) -> float:
-        """The largest change of a part, as a fraction of the largest part.
-
-        Rows without penalty are not asked: a step depends on the others alone, and where free
-        columns depend on each other many steps are as good.
-        """
-        largest = float(self.parts(rows).max(initial=0.0))
-        moves = self.parts(image - rows)[~self.free]
-        change = float(moves.max(initial=0.0))
-        return change / largest if largest > 0 else 0.0
-
-    def survivors(self, rows: np.ndarray) -> np.ndarray:
-        """Rows that contribute something."""
-        parts = self.parts(rows)
-        return (parts >= _floor(parts)) | self.free
-
-    def without_dropped(self, rows: np.ndarray) -> tuple[Alive, np.ndarray]:
-        """The survivors and their rows; entries die one by one where they are penalised so."""
-        mask = self.survivors(rows)
-        if not self.penalty.joint:
-            sizes = self.problem.sizes_of_columns[self.index]
-            parts = np.abs(rows) * sizes[:, None]
-            dead = parts < _floor(parts)
-            dead[self.free] = False
-            rows = np.where(dead, 0.0, rows)
-            mask &= row_norms(rows) > 0
-        return self.keep(mask), rows[mask]
-
-
-def _floor(parts: np.ndarray) -> np.ndarray:
-    """Below it a part is nothing, column by column."""
-    return np.maximum(DROP_BELOW * parts.max(axis=0, initial=0.0), VANISHED)
-
-
-@dataclass(frozen=True)
-class Image:
-    """A point: rows that are alive, intercept, and the multipliers of the step that led there."""
-
-    rows: np.ndarray
-    intercept: np.ndarray
-    dual: np.ndarray | None = None
-    gap: float = 0.0  # of the step to the minimum that it was to find, as a fraction of it
-    gain: float = 0.0  # root of what the step gains where ``change`` does not ask, as a fraction
 
 
 @dataclass(kw_only=True)
@@ -202,15 +77,19 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
     def start(self, problem: MarginProblem, W: np.ndarray) -> ReweightedState:
         """From W; from W = 0 with equal weights, that is from the plain machine."""
         usable = np.flatnonzero(np.isfinite(problem.factors))
-        given = usable[row_norms(W[usable]) > 0]
+        nonzero = row_norms(W[usable]) > 0
+        given = usable[nonzero]
         if given.size <= np.count_nonzero(problem.free):
-            return self._from_plain_machine(Alive.of(problem, usable, self.time_limit))
+            alive = Alive.of(problem, usable, self.time_limit)
+            return self._from_plain_machine(alive)
         alive = Alive.of(problem, given, self.time_limit)
         at_W = Image(W[given], W[-1])
         if not problem.free.any():
-            return self._settled(self._state(alive, at_W))
+            state = self._state(alive, at_W)
+            return self._settled(state)
         # W need not be right in the free rows, and the criterion does not look at them: one step.
-        image = self.image_of(alive, alive.penalty.scales(at_W.rows), at_W)
+        scales = alive.penalty.scales(at_W.rows)
+        image = self.image_of(alive, scales, at_W)
         return self._moved(alive, at_W.rows, image)
 
     def _from_plain_machine(self, alive: Alive) -> ReweightedState:
@@ -226,16 +105,17 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         rows = image.rows
         # what k rows are left decides there; else the point itself keeps the digits of its way
         solver = self if self.keep is None else self.roughly()
-        half_way = (1 + alive.penalty.norm) / 2
-        norms = STEPS_ON_THE_WAY * [1.0] + STEPS_ON_THE_WAY * [half_way]
-        for norm in norms if alive.penalty.norm < 1 else ():
-            if self._too_few(alive.survivors(image.rows)) or alive.deadline.passed():
+        for norm in _norms_on_the_way(alive.penalty.norm):
+            survivors = alive.survivors(image.rows)
+            if self._too_few(survivors) or alive.deadline.passed():
                 break
             alive, rows = alive.without_dropped(image.rows)
             if not alive.index.size:
-                return self._state(alive, Image(rows, image.intercept))
+                nothing = Image(rows, image.intercept)
+                return self._state(alive, nothing)
             scales = alive.penalty.scales(rows, norm)
-            image = solver.image_of(alive, scales, replace(image, rows=rows))
+            point = replace(image, rows=rows)
+            image = solver.image_of(alive, scales, point)
         return self._moved(alive, rows, image)
 
     def step(
@@ -250,12 +130,16 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         if self._too_few(alive.survivors(image.rows)):
             return self._frozen(alive, rows, image)
         alive, rows = alive.without_dropped(image.rows)
-        reached = self._state(alive, replace(image, rows=rows))
+        point = replace(image, rows=rows)
+        reached = self._state(alive, point)
         return self._settled(reached)
 
     def _too_few(self, survivors: np.ndarray) -> bool:
         """Whether no more than ``keep`` rows would survive."""
-        return self.keep is not None and int(np.count_nonzero(survivors)) <= self.keep
+        if self.keep is None:
+            return False
+        n_survivors = int(np.count_nonzero(survivors))
+        return n_survivors <= self.keep
 
     def _settled(self, state: ReweightedState) -> ReweightedState:
         """The state itself, or where it leads if more rows are alive than shall be."""
@@ -278,7 +162,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         intercept = image.intercept if only_intercept else point.intercept
         Z = alive.matmul(rows) + intercept
         objective = problem.loss_sum(Z) + alive.penalty.value(rows)
-        change = max(alive.change(rows, image.rows), image.gain)
+        change_of_rows = alive.change(rows, image.rows)
+        change = max(change_of_rows, image.gain)
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
@@ -303,30 +188,38 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
 
     def _proved(self, problem: MarginProblem, W: np.ndarray, evaluation: Certificate) -> bool:
         """Whether the gap is small enough too, where there is one; on the way to k rows none is."""
-        gap = None if self.keep is not None else problem.duality_gap(W, evaluation)
+        if self.keep is not None:
+            return True
+        gap = problem.duality_gap(W, evaluation)
+        if gap is None:
+            return True
         size = max(evaluation.objective, problem.negligible)
-        return gap is None or gap <= GAP_PER_TOL * self.tol * size
+        return gap <= GAP_PER_TOL * self.tol * size
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
         wanted = self.attainable_tol(problem)
-        on_the_way = self.keep is not None and frozen is None
-        return max(wanted, TOL_ON_THE_WAY) if on_the_way else wanted
+        if self.keep is None or frozen is not None:
+            return wanted
+        return max(wanted, TOL_ON_THE_WAY)
 
     def _frozen(self, alive: Alive, rows: np.ndarray, image: Image) -> ReweightedState:
         """The k rows that are to stay, under the weights that they have now: those that would live
         longest, the larger first."""
         before = alive.parts(rows)
         now = alive.parts(image.rows)
-        now[~alive.survivors(image.rows)] = 0.0
+        survivors = alive.survivors(image.rows)
+        now[~survivors] = 0.0
         # lexsort's last key counts first: free columns, then parts, and the index breaks ties
         order = np.lexsort((alive.index, -before, -now, ~alive.free))
+        first = order[: self.keep]
         mask = np.zeros(order.size, dtype=bool)
-        mask[order[: self.keep]] = True
+        mask[first] = True
         alive = alive.keep(mask)
         rows = rows[mask]
         scales = alive.penalty.scales(rows)
-        image = self.image_of(alive, scales, replace(image, rows=rows))
+        point = replace(image, rows=rows)
+        image = self.image_of(alive, scales, point)
         return self._state(alive, image, scales)
 
     def _without_twins(self, state: ReweightedState) -> ReweightedState:
@@ -339,12 +232,23 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         first = np.arange(alive.index.size)
         for j in np.flatnonzero(~alive.free):  # a free column stays in, whatever it does
             column = block[:, j] + 0.0  # no -0.0, which has other bytes
-            key = alive.penalty.factors[j], sha1(column.tobytes()).digest()
-            first[j] = seen.setdefault(key, int(j))
+            content = sha1(column.tobytes()).digest()
+            factor = alive.penalty.factors[j]
+            first[j] = seen.setdefault((factor, content), int(j))
         mask = np.zeros(first.size, dtype=bool)
         mask[first] = True
         if mask.all():
             return state
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
-        return self._state(alive.keep(mask), Image(rows[mask], state.W[-1]))
+        without = alive.keep(mask)
+        point = Image(rows[mask], state.W[-1])
+        return self._state(without, point)
+
+
+def _norms_on_the_way(norm: float) -> list[float]:
+    """What a start goes through before its own norm, where that is less than 1."""
+    if norm >= 1:
+        return []
+    half_way = (1 + norm) / 2
+    return STEPS_ON_THE_WAY * [1.0] + STEPS_ON_THE_WAY * [half_way]

@@ -13,8 +13,9 @@ from ...numerics.svm.solve import SMALL, solve_machine, way_for
 from ...problems.margin import OUT_OF_REACH, MarginProblem
 from ...results import Solution, Status
 from ..base import Deadline, logger, run
+from .alive import Alive, Image
 from .feature_exchange import exchanged, worth_exchanging
-from .reweighting import Alive, Image, Reweighted, ReweightedState
+from .reweighting import Reweighted, ReweightedState
 
 LOWERING = 0.7  # of C, on the way down to k features
 MAX_LOWERINGS = 60  # to a C of 5e-10 of the first; the k largest rows are then cut out
@@ -81,8 +82,9 @@ class ReweightedSVM(Reweighted):
 
     def image_of(self, alive: Alive, scales: np.ndarray, last: Image) -> Image:
         Y = alive.problem.Y
+        n_outputs = Y.shape[1]
         dual = np.zeros(Y.shape)
-        intercept = np.zeros(Y.shape[1])
+        intercept = np.zeros(n_outputs)
         of_free = []  # per output: which rows are free or as good as free, and what they are
         gap = 0.0
         one_matrix_for_all = scales.shape[1] == 1
@@ -97,13 +99,14 @@ class ReweightedSVM(Reweighted):
             if last.dual is not None:
                 near = np.abs(last.dual[:, k]) / 2  # the dual of an image is twice a machine's
                 if way == "features":
-                    guess = alive.matmul(last.rows[:, [k]]).ravel()
+                    of_output = last.rows[:, [k]]
+                    guess = alive.matmul(of_output).ravel()
             of_k = replace(machine, y=y)
             found = solve_machine(of_k, way, near, self.exact, guess)
             dual[:, k] = y * found.a
-            bias_and_free = to_rows @ found.v
-            intercept[k] = bias_and_free[0]
-            of_free.append((free, bias_and_free[1:]))
+            bias, *values = to_rows @ found.v
+            intercept[k] = bias
+            of_free.append((free, values))
             gap = max(gap, found.gap)
         rows = scales**2 * alive.rmatmul(dual)
         for k, (free, values) in enumerate(of_free):
@@ -194,9 +197,11 @@ def _searched(problem: MarginProblem, solver: Reweighted, thorough: bool) -> tup
         return _by_exchanges(problem, solver, deadline), problem.C
     solution, C = _along_C(problem, solver, deadline, warm=True)
     one_output = problem.Y.shape[1] == 1
-    if not (thorough and one_output and C < problem.C and solution.converged):
+    was_lowered = C < problem.C
+    if not (thorough and one_output and was_lowered and solution.converged):
         return solution, C
-    anew, lower_C = _along_C(problem.with_C(C), solver, deadline, warm=False)
+    at_C = problem.with_C(C)
+    anew, lower_C = _along_C(at_C, solver, deadline, warm=False)
     if anew.converged:
         return anew, lower_C
     return replace(solution, status=anew.status), C  # a whole solution rather than half of one
@@ -206,30 +211,37 @@ def _along_C(
     problem: MarginProblem, solver: Reweighted, deadline: Deadline, warm: bool
 ) -> tuple[Solution, float]:
     """The first solution with at most ``keep`` rows on the way down from C, and its C."""
-    solution = run(deadline.limited(solver), problem, start="plain machine")
+    limited = deadline.limited(solver)
+    solution = run(limited, problem, start="plain machine")
     for lowering in range(1, MAX_LOWERINGS + 1):
         if solver.keep is None or solution.rows.size <= solver.keep:
             break
         if solution.status not in GOES_ON:
             break
         problem = problem.with_C(LOWERING * problem.C)
-        next_solver = replace(deadline.limited(solver), cut=lowering == MAX_LOWERINGS)
-        last = np.vstack([solution.W, solution.intercept]) if warm else None
-        solution = run(next_solver, problem, last, "larger C" if warm else "plain machine")
+        limited = deadline.limited(solver)
+        next_solver = replace(limited, cut=lowering == MAX_LOWERINGS)
+        if warm:
+            last = np.vstack([solution.W, solution.intercept])
+            solution = run(next_solver, problem, last, "larger C")
+        else:
+            solution = run(next_solver, problem, None, "plain machine")
     return solution, problem.C
 
 
 def _by_exchanges(problem: MarginProblem, solver: Reweighted, deadline: Deadline) -> Solution:
     """The k largest rows of the reweighting, exchanged, then the plain machine on them."""
     roughly = solver.roughly()
-    first = run(replace(roughly, cut=True), problem, start="plain machine")
+    to_k_rows = replace(roughly, cut=True)
+    first = run(to_k_rows, problem, start="plain machine")
     if first.status not in GOES_ON:
         return first
     assert solver.keep is not None
     largest = problem.largest_rows(first.W, solver.keep)
     chosen, all_tried = exchanged(problem, roughly, largest, deadline)
+    of_chosen = problem.only(chosen)
     last = replace(solver, time_limit=None)  # one machine on k columns
-    solution = run(last, problem.only(chosen), start="exchanges")
+    solution = run(last, of_chosen, start="exchanges")
     if all_tried:
         return solution
     ended = Status.TIME_LIMIT if deadline.passed() else Status.INTERRUPTED
