@@ -52,8 +52,11 @@ def solved(
     near: np.ndarray | None = None,
 ) -> Multipliers:
     """Through ``K = B B'`` by n x n factorisations, or through B (n x m) itself by m x m ones, in
-    time and memory linear in n. The gap is a fraction of ``size`` if given, else of the
-    objective or of ``least``."""
+    time and memory linear in n.
+
+    The gap is a fraction of ``size`` if given, else of the objective or of ``least``. ``near`` is
+    where to start; the steps end at a gap of ``tol``, or where precision ends.
+    """
     n, n_free = F.shape
     Q = np.empty((0, 0))
     M = y * F.T
@@ -158,7 +161,10 @@ def curvature(a, c, multipliers):
 
 def factorised(Q, M, m, unit, D):
     """Whether all went well; the factor of P's inverse (D alone without Q), P M, and the factor of
-    the system of x."""
+    the system of x.
+
+    Without Q the first m rows of x take its place, hence 1/unit on the diagonal of their system.
+    """
     P = np.empty((0, 0))
     PM = M / D
     if Q.size:

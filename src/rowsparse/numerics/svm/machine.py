@@ -29,16 +29,16 @@ class Machine:
     """The problem above, given ``K = B B'`` (n x n) or, where there are fewer columns, B itself,
     which is ``matrix * scale``. Each may tell how to make the other."""
 
-    matrix: np.ndarray
-    is_gram: bool
-    F: np.ndarray
-    y: np.ndarray
-    c: np.ndarray
-    scale: np.ndarray | float = 1.0
-    gram: Callable[[], np.ndarray] | None = None
+    matrix: np.ndarray  # K, or B before it is scaled
+    is_gram: bool  # whether it is K
+    F: np.ndarray  # free columns; the first is one everywhere, for the bias
+    y: np.ndarray  # -1 or 1 for every sample
+    c: np.ndarray  # what an error of a sample costs, hence the bound of its multiplier
+    scale: np.ndarray | float = 1.0  # of the columns of B
+    gram: Callable[[], np.ndarray] | None = None  # K, where B is given
     by_columns: Callable[[], Machine] | None = None  # the same given B, but for y
-    target: np.ndarray | float = 1.0
-    balance: np.ndarray | float = 0.0
+    target: np.ndarray | float = 1.0  # t
+    balance: np.ndarray | float = 0.0  # h
     size: float = 0.0  # of the objective that gaps are compared with; 0: its own
 
     def times(self, s: np.ndarray) -> np.ndarray:

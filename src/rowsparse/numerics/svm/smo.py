@@ -16,7 +16,9 @@ import numpy as np
 
 from ..compiling import LazyKernel
 
-FLAT = 1e-12  # the least curvature of a pair, relative to its diagonal
+# The least curvature of a pair, relative to its diagonal: equal samples have none but rounding, and
+# a move along it would be endless.
+FLAT = 1e-12
 
 
 def pairwise(
@@ -29,8 +31,12 @@ def pairwise(
     target: np.ndarray | float = 1.0,
     balance: float = 0.0,
 ) -> tuple[np.ndarray, float, float]:
-    """Multipliers, bias, and by how much the worst pair violates the conditions; ``near`` is where
-    to start, scaled into the box and spread where y'a is not -h."""
+    """Multipliers, bias, and by how much the worst pair violates the conditions.
+
+    ``near`` is where to start, scaled into the box and spread where y'a is not -h. At the optimum
+    every v_i of a multiplier that may rise is at most the bias, of one that may fall at least; the
+    bias is in the middle of what the worst pair leaves open.
+    """
     s = _start(y, c, near, balance)
     v = y * target - K @ s
     highest, lowest = _MOVES(np.ascontiguousarray(K), y, c, s, v, tol, max_steps)

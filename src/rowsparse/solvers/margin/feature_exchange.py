@@ -15,6 +15,7 @@ from itertools import count
 import numpy as np
 
 from ...numerics.rows import row_norms, row_squares
+from ...numerics.svm.solve import ROUGH
 from ...problems.margin import MarginProblem
 from ...results import Step
 from ..base import Deadline
@@ -25,7 +26,6 @@ SAMPLES_PER_FEATURE = 10  # from here on the training value is trusted
 # Features that may leave, and that may come in, in each round: with four the objective of breast
 # cancer at k = 4 is 2 % higher, for four fifths of the time.
 CANDIDATES = 8
-WORTH_IT = 1e-4  # of the value
 AFFORDABLE = 1e9  # flops of a round
 
 
@@ -75,7 +75,7 @@ def _better(
         if deadline.passed():
             break
         value, trial_image = _value(problem, solver, trial)
-        if value < (1 - WORTH_IT) * best:
+        if value < (1 - ROUGH) * best:  # machines are no more exact than that
             # Not the best of the round: a round costs 64 machines, and the order is promising.
             return value, trial_image, trial
     return None

@@ -75,7 +75,8 @@ class ALM(TopKSolver[_State]):
 
     def starts(self, job: Job) -> Iterator[Start]:
         """From random points, as in the paper; all are drawn before the first run."""
-        shape = job.problem.n_rows, job.problem.Y.shape[1]
+        n_outputs = job.problem.Y.shape[1]
+        shape = job.problem.n_rows, n_outputs
         n_points = max(job.n_init, 1)
         points = [job.rng.standard_normal(shape) for _ in range(n_points)]
         for i, W in enumerate(points):
@@ -87,9 +88,10 @@ class ALM(TopKSolver[_State]):
         V = problem.penalty.prox(W, 1.0)
         E = problem.design.matmul(W) - problem.Y
         XV = problem.design.matmul(V)
+        loss = problem.loss.value_of_residual(XV - problem.Y)
         return _State(
             W=V,
-            objective=problem.loss.value_of_residual(XV - problem.Y) + problem.ridge_value(V),
+            objective=loss + problem.ridge_value(V),
             criterion=np.inf,
             V=V,
             XV=XV,
@@ -124,10 +126,13 @@ class ALM(TopKSolver[_State]):
         E = problem.loss.prox(XW + residual_shift, Y, n / mu) - Y
         rows_apart = W - V
         residuals_apart = XW - Y - E
-        apart = max(_relative(rows_apart, V), _relative(residuals_apart, Y))
+        first_apart = _relative(rows_apart, V)
+        second_apart = _relative(residuals_apart, Y)
+        apart = max(first_apart, second_apart)
         converged = apart <= self.tol
         point = V
-        objective = problem.loss.value_of_residual(XV - Y) + problem.ridge_value(V)
+        loss = problem.loss.value_of_residual(XV - Y)
+        objective = loss + problem.ridge_value(V)
         if converged and self.refit:
             point = problem.refitted(support_of(problem, V))
             objective = problem.objective(point)
@@ -200,11 +205,13 @@ class _System:
         if self.wide:
             XA = XA - self.columns @ A[free]
             missing = without(self.F, T - XA)
-            rest = without(self.F, self.inverse(missing))
+            solved = self.inverse(missing)
+            rest = without(self.F, solved)
             W = A + self.design.rmatmul(rest)
             W[free] = 0.0
             return W, XA + self.outer @ rest
-        pulled = A + self.design.rmatmul(without(self.F, T))
+        T_left = without(self.F, T)
+        pulled = A + self.design.rmatmul(T_left)
         pulled[free] = 0.0
         W = self.inverse(pulled)
         return W, self.design.matmul(W)

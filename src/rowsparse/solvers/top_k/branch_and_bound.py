@@ -23,6 +23,7 @@ from ..base import OutOfTime
 from .columns import Columns
 from .enumeration import PROVED
 from .relaxation import Block, Choice, Relaxation, Shares, first_shares
+from .search import Found
 
 # A relaxation is sharpened until so much of what its bound lacks to the target could be gained.
 SHARPNESS = 0.1
@@ -31,7 +32,7 @@ SHARPNESS = 0.1
 REWEIGHTINGS = 12
 SMOOTHING_FALLS = 0.7  # in each of them; with .85 up to 6 % are lost, with .5 up to 1.3
 
-Polish = Callable[[np.ndarray], tuple[np.ndarray, float]]  # a support to a better one, its value
+Polish = Callable[[np.ndarray], Found]  # from a support to a better one
 
 
 @dataclass(order=True)
@@ -87,7 +88,9 @@ class Tree:
                 self.heap.clear()
                 return
             column = self._branch(node)
-            for choice in (node.choice.with_in(column), node.choice.with_out(column)):
+            with_it = node.choice.with_in(column)
+            without_it = node.choice.with_out(column)
+            for choice in (with_it, without_it):
                 self._visit(node.columns, choice, node.shares, SHARPNESS, node.bound)
 
     def _cannot_win(self, bound: float) -> bool:
@@ -97,10 +100,12 @@ class Tree:
         """The column to split a node on: a fractional one, else the open one of largest pull."""
         choice = node.choice
         z = node.shares.z
-        inside = np.flatnonzero((z > 0) | choice.chosen)
+        has_share = (z > 0) | choice.chosen
+        inside = np.flatnonzero(has_share)
+        chosen = choice.chosen[inside]
         X = node.columns.block(inside)
         block = Block.of(X, node.columns.Y, self.ridge, 1)
-        place = block.best_branch(z[inside], choice.chosen[inside])
+        place = block.best_branch(z[inside], chosen)
         if place is not None:
             return int(inside[place])
         open_pulls = np.where(choice.decided, -np.inf, node.shares.pulls)
@@ -127,7 +132,8 @@ class Tree:
         if self._cannot_win(bound):
             return
         # what the relaxation likes best is a support that may be better than the best known
-        rounded = largest(np.where(choice.closed, -1.0, shares.z), self.k)
+        open_shares = np.where(choice.closed, -1.0, shares.z)
+        rounded = largest(open_shares, self.k)
         self._try(columns, rounded)
         decided = self._decide(choice, shares)
         if decided.left(self.k) >= 0:
@@ -135,14 +141,17 @@ class Tree:
 
     def _try(self, columns: Columns, members: np.ndarray) -> None:
         """Compare a support with the best known; a better one is polished first."""
-        if ridge_value(columns, members, self.ridge) < self.value * (1 - PROVED):
-            self.support, self.value = self.polish(columns.names[members])
+        value = ridge_value(columns, members, self.ridge)
+        if value < self.value * (1 - PROVED):
+            names = columns.names[members]
+            self.support, self.value = self.polish(names)
 
     def _decide(self, choice: Choice, shares: Shares) -> Choice:
         """What the bound decides about single columns."""
         left = choice.left(self.k)
         pulls = np.where(choice.decided, -1.0, shares.pulls)
-        top = np.partition(pulls, -left - 1)[-left - 1 :]
+        n_lower = pulls.size - left - 1
+        top = np.partition(pulls, n_lower)[n_lower:]
         first_out, last_in = np.sort(top)[:2]  # p_(k+1) and p_(k) among the open columns
         first_out = max(first_out, 0.0)
         # in units of pulls: a column that would raise the bound by more is decided

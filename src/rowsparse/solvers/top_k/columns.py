@@ -65,13 +65,15 @@ class Columns:
             ridge = n * problem.ridge
         root = np.sqrt(h)[:, None]
         F, extra = free_columns(problem, root, ridge)
-        Y = without(F, padded(root * problem.Y, extra))
+        scaled_Y = padded(root * problem.Y, extra)
+        Y = without(F, scaled_Y)
         # in single precision five digits of a column are its own
         dependent = 1e-4 if problem.design.dtype == np.float32 else DEPENDENT
         if names is None:
             return cls._of_all(problem, root, F, Y, dependent, ridge)
-        scaled = root * problem.design.take(names)
-        A = without(F, padded(scaled, extra))
+        block = problem.design.take(names)
+        scaled = padded(root * block, extra)
+        A = without(F, scaled)
         return cls.of_block(A, Y, names, dependent, ridge)
 
     @classmethod
@@ -93,8 +95,8 @@ class Columns:
             return design.rmatmul(root * q[:n])  # q is orthogonal to F: X needs no projection
 
         def block(js: np.ndarray) -> np.ndarray:
-            scaled = root * design.take(js)
-            return without(F, padded(scaled, extra))
+            scaled = padded(root * design.take(js), extra)
+            return without(F, scaled)
 
         products = pull(np.hstack([F, Y]))  # one pass over X for both
         in_F = products[:, :n_free]

@@ -47,7 +47,8 @@ def left_of(total: float, explained: float) -> float:
 
 def best_single(columns: Columns, n: int) -> Bound:
     """The best single row of n samples for squared loss; one explains ``|c_j|**2 / |x_j|**2``."""
-    squares = np.where(columns.squares > 0, columns.squares, np.inf)
+    usable = columns.squares > 0
+    squares = np.where(usable, columns.squares, np.inf)
     explained = row_squares(columns.C) / squares
     best = int(np.argmax(explained))
     most = float(explained[best])
@@ -82,7 +83,8 @@ def best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bou
 def _reweighted(
     problem: PenalisedProblem, names: np.ndarray, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower bounds on the losses of single columns, and losses that were reached."""
+    """Lower bounds on the losses of single columns, and losses that were reached, each the best of
+    so many reweightings."""
     free = np.flatnonzero(problem.penalty.free(problem.n_rows))
     F = problem.design.take(free)
     n, c = problem.Y.shape
@@ -122,7 +124,7 @@ def dual_bounds(h: np.ndarray, squares: np.ndarray, loss: ResidualLoss) -> np.nd
     n = h.shape[1]
     shares = loss.weights(n) / n
     gain = np.einsum("ti,ti->t", h, squares) / n  # <Theta, E>
-    norms = h * np.sqrt(squares) / n
+    norms = h * np.sqrt(squares) / n  # |theta_i|
     nothing = np.zeros_like(gain)
     if loss.r == 1:
         longest = (norms / shares).max(axis=1)  # 1 / t at the edge of the domain

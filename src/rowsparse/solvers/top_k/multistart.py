@@ -104,11 +104,12 @@ class Job:
             self.polish(start)
         if not self.polishes or self.deadline.passed():
             return
-        rounds = self.n_init if self.solver.kicks != 0 else 0
-        if rounds and self.search.k > 1 and not self.exact:
+        kicks = self.solver.kicks
+        kickable = self.search.k > 1 and not self.exact
+        if self.n_init and kicks != 0 and kickable:
             self.finish()
             best = Found(self.support, self.objective)
-            found = self.search.kicked(best, rounds, self.solver.kicks, self.rng)
+            found = self.search.kicked(best, self.n_init, kicks, self.rng)
             self._add("kicks", *found)
         self.prove()
 
@@ -190,39 +191,38 @@ class Job:
             return None
         if not problem.design.complete:  # a relaxation has all columns in it
             return None
+        k = self.search.k
         if not problem.loss.quadratic:
-            value = robust_bound(problem, self.support, self.search.k, self.objective)
+            value = robust_bound(problem, self.support, k, self.objective)
             return Bound(value, "a convex relaxation")
-        per_value = 2 * len(problem.Y)
-        tree = Tree(
-            self._columns or Columns.of(problem),
-            len(problem.Y) * problem.ridge,
-            self.search.k,
-            self.support,
-            self.objective * per_value / 2,
-            lambda support: self._polished(support, per_value / 2),
-        )
+        n = len(problem.Y)  # the tree's values are in the scale of sums
+
+        def polished(support: np.ndarray) -> Found:
+            found = self.search.descend(support)
+            return Found(found.support, n * found.value)
+
+        columns = self._columns or Columns.of(problem)
+        known = n * self.objective
+        tree = Tree(columns, n * problem.ridge, k, self.support, known, polished)
         tree.root()
         limit = Deadline(self.solver.proof_seconds)
         tree.run(lambda: limit.passed() or self.deadline.passed())
         how = f"branch and bound, {tree.nodes} nodes" if tree.nodes > 1 else "a convex relaxation"
-        return Bound(2 * tree.bound / per_value, how, np.sort(tree.support))
-
-    def _polished(self, support: np.ndarray, per_value: float) -> tuple[np.ndarray, float]:
-        found, value = self.search.descend(support)
-        return found, value * per_value
+        return Bound(tree.bound / n, how, np.sort(tree.support))
 
     @property
     def exact(self) -> bool:
         """Whether nothing is left to gain: the loss is zero as far as rounding allows."""
         r = self.problem.loss.r
-        return bool(self.objective <= 1e-12 * self.problem.residual_scale**r / r)
+        size = self.problem.residual_scale**r / r
+        return bool(self.objective <= 1e-12 * size)
 
     def _add(self, name: str, support: np.ndarray, value: float, swap_optimal: bool = True) -> None:
         """Note a result; the first of equal ones is kept. The callback may end the search."""
         self.starts[name] = value
+        number = len(self.starts)
         seconds = self.deadline.elapsed()
-        step = Step(len(self.starts), seconds, value, np.nan, len(support))
+        step = Step(number, seconds, value, np.nan, len(support))
         self.history.append(step)
         if self.start == "none" or self.search.improves(value, on=self.objective):
             self.support = support
@@ -236,18 +236,24 @@ class Job:
 
     def convex_point(self) -> np.ndarray:
         """The l_{2,1} solution at the largest alpha on a coarse grid with at least k rows."""
-        loss = replace(self.problem.loss, r=max(self.problem.loss.r, 1.0))
-        penalty = L2p(1.0, self.problem.penalty.factors)
-        relaxed = replace(self.problem, loss=loss, penalty=penalty)
+        problem = self.problem
+        loss = replace(problem.loss, r=max(problem.loss.r, 1.0))
+        penalty = L2p(1.0, problem.penalty.factors)
+        relaxed = replace(problem, loss=loss, penalty=penalty)
         top = relaxed.alpha_max() or 1.0
         alpha = top
         W = relaxed.null_point
-        while support_of(relaxed, W).size < self.search.k and alpha > 1e-3 * top:
+        n_rows = 0
+        # only the order in which rows enter matters here, so two digits are plenty
+        rough = BlockDescent(tol=1e-2)
+        while n_rows < self.search.k and alpha > 1e-3 * top:
             alpha *= 0.7
-            # only the order in which rows enter matters here, so two digits are plenty
-            solver = self.deadline.limited(BlockDescent(tol=1e-2))
+            solver = self.deadline.limited(rough)
             found = run(solver, relaxed.with_alpha(alpha), W, nested=True)
-            W = np.vstack([found.W, found.intercept]) if relaxed.has_constant else found.W
+            W = found.W
+            if relaxed.has_constant:
+                W = np.vstack([W, found.intercept])
+            n_rows = support_of(relaxed, W).size
             if self.deadline.passed():
                 break
         return W

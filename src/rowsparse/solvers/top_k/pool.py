@@ -32,10 +32,11 @@ class Pool:
         return int(np.count_nonzero(self.members))
 
     def note(self, scores: np.ndarray, k: int) -> None:
-        """Take the columns of largest score in."""
+        """Take the columns of largest score in, ``NOTED sqrt(d / k)`` of them."""
         columns_per_row = len(scores) / max(k, 1)
-        n_noted = int(np.ceil(NOTED * np.sqrt(columns_per_row)))
-        self.members[best_of(scores, n_noted)] = True
+        n_noted = np.ceil(NOTED * np.sqrt(columns_per_row))
+        noted = best_of(scores, int(n_noted))
+        self.members[noted] = True
 
     def exchanged(self, support: np.ndarray, k: int) -> np.ndarray:
         """k rows from which no swap in the pool gains."""
@@ -48,11 +49,14 @@ class Pool:
         return self._searched(support, k, Kicks.drawn(rng, kicks, k), ridge)
 
     def _searched(self, support: np.ndarray, k: int, kicks: Kicks, ridge: float) -> np.ndarray:
+        """The exchanges among the columns in the pool, those of the support with them."""
         self.members[support] = True
-        self._join(np.flatnonzero(self.members & (self.place < 0)))
+        without_products = self.members & (self.place < 0)
+        self._join(np.flatnonzero(without_products))
         columns = self.columns
         squares = columns.squares[self.names]
-        B = np.ascontiguousarray(columns.C[self.names].T)
+        C = columns.C[self.names]
+        B = np.ascontiguousarray(C.T)
         products = Products(NOTHING, self.G, B, squares, columns.total)
         if ridge:
             ridge *= float(squares.mean())
@@ -66,17 +70,20 @@ class Pool:
         if not new.size:
             return
         old = len(self.names)
-        self.names = np.append(self.names, new)
-        size = len(self.names)
+        names = np.append(self.names, new)
+        size = len(names)
         places = np.arange(old, size)
+        self.names = names
         self.place[new] = places
         self._make_room(old, size)
-        block = self.columns.block(self.names)
-        products = block.T @ block[:, old:]
+        block = self.columns.block(names)
+        newcomers = block[:, old:]
+        products = block.T @ newcomers
         itself = np.arange(new.size)
         products[places, itself] += self.columns.ridge
         self.G[:size, old:size] = products
-        self.G[old:size, :old] = products[:old].T  # symmetric: these are known by now
+        # symmetric: these are known by now
+        self.G[old:size, :old] = products[:old].T
 
     def _make_room(self, used: int, size: int) -> None:
         """Twice what is needed, so that a growing pool is copied few times."""

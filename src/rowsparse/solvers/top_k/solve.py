@@ -115,7 +115,7 @@ def top_k_path(
     the one for the next larger; both are polished, so the objectives never increase with k. The
     time limit is for the whole path.
     """
-    *smaller, largest = sorted(set(ks))
+    *smaller, largest = sorted(set(ks))  # each k once, whatever the order
     with blas_threads_for(0.0):
         # what the search for the largest k learns of the columns serves all others
         last = _first_job(problem.with_limit(largest), solver, n_init, polish, rng)
@@ -187,15 +187,20 @@ def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -
     if len(support) < problem.limit:
         evaluation = problem.evaluate(W)
         return Certificate(evaluation.objective, evaluation.violation, smoothing)
+    n = len(problem.Y)
     free = np.flatnonzero(problem.penalty.free(problem.n_rows))
     rows = np.union1d(free, support).astype(int)
     A = problem.design.take(rows)
-    E = A @ W[rows] - problem.Y
-    h = problem.loss.smoothed(smoothing).residual_weights(E)
+    W_rows = W[rows]
     ridges = problem.ridges[rows]
-    G = A.T @ (h[:, None] * E) / len(E) + ridges[:, None] * W[rows]
-    L = problem.metric_weights(h) @ A**2 / len(E) + ridges
-    scores = row_norms(G) / np.sqrt(np.where(L > 0, L, np.inf))
+    E = A @ W_rows - problem.Y
+    smoothed = problem.loss.smoothed(smoothing)
+    h = smoothed.residual_weights(E)
+    gradient = A.T @ (h[:, None] * E) / n + ridges[:, None] * W_rows
+    curvature = problem.metric_weights(h) @ A**2 / n + ridges
+    # what a row could gain by itself, as the root of a loss
+    lengths = np.sqrt(np.where(curvature > 0, curvature, np.inf))
+    scores = row_norms(gradient) / lengths
     violation = float(scores.max(initial=0.0)) / problem.violation_scale
     objective = problem.loss.value_of_residual(E) + problem.ridge_value(W)
     return Certificate(objective, violation, smoothing)
@@ -208,14 +213,14 @@ def solution_of(job: Job, status: str) -> Solution:
         job.finish()
     W, start = _refitted(job)
     known = certificate(problem, job.support, W)
-    starts = job.starts if start == job.start else {**job.starts, start: known.objective}
+    starts = dict(job.starts)
+    if start != job.start:
+        starts[start] = known.objective
     tol = job.solver.tol
     if np.isfinite(tol):
         tol = max(Splice.tol, job.solver.attainable_tol(problem))
-    if status == Status.CONVERGED and job.not_converged and not job.polishes:
-        status = job.not_converged[0].status
-    if status == Status.CONVERGED and known.violation > tol and not job.exact:
-        status = Status.STALLED
+    if status == Status.CONVERGED:
+        status = _status_of_fit(job, known.violation, tol)
     lower, proof = _what_is_proved(job, known.objective, status)
     return certified(
         job.solver,
@@ -235,6 +240,15 @@ def solution_of(job: Job, status: str) -> Solution:
     )
 
 
+def _status_of_fit(job: Job, violation: float, tol: float) -> str:
+    """Of a search that came to its end: what the solver's own runs and the refit add to it."""
+    if job.not_converged and not job.polishes:
+        return job.not_converged[0].status
+    if violation > tol and not job.exact:
+        return Status.STALLED
+    return Status.CONVERGED
+
+
 def _refitted(job: Job) -> tuple[np.ndarray, str]:
     """W on the best support, and the name of its start; never above the model without features.
 
@@ -247,7 +261,9 @@ def _refitted(job: Job) -> tuple[np.ndarray, str]:
         return W, job.start
     nothing = problem.null_point
     highest = problem.objective(nothing) * (1 + 1e-7)  # a smaller difference is the smoothing's
-    return (nothing, "zero") if problem.objective(W) > highest else (W, job.start)
+    if problem.objective(W) > highest:
+        return nothing, "zero"
+    return W, job.start
 
 
 def _what_is_proved(job: Job, objective: float, status: str) -> tuple[float, str]:
@@ -261,8 +277,10 @@ def _what_is_proved(job: Job, objective: float, status: str) -> tuple[float, str
         which = "no single swap of rows" if every else "no swap of rows that was tried"
         sentences.append(f"{which} improves it")
     if job.proved is not None:
+        how = job.proved.how
         lower = min(job.proved.value, objective)
-        if objective - lower <= 2 * PROVED * objective:
-            return lower, f"proved optimal: {job.proved.how}"
-        sentences.append(f"at most {objective - lower:.3g} above the optimum ({job.proved.how})")
+        gap = objective - lower
+        if gap <= 2 * PROVED * objective:
+            return lower, f"proved optimal: {how}"
+        sentences.append(f"at most {gap:.3g} above the optimum ({how})")
     return lower, "; ".join(sentences) or "nothing is proved"

@@ -81,16 +81,18 @@ class Fit:
         m = len(members)
         if not 0 < m <= len(self.Y):
             return False
-        known = self.columns.known(members)
-        longer = [self._with_slot(column, slot) for slot, (column, _) in enumerate(known)]
-        A = np.column_stack(longer)
+        A = np.empty((len(self.Y), m))
+        V = self.V[:m]
+        for slot, (column, product) in enumerate(self.columns.known(members)):
+            A[:, slot] = self._with_slot(column, slot)
+            V[slot] = product  # A'X
         Q, Z = np.linalg.qr(A)
-        left_of_each = Z.diagonal() ** 2  # of its square, once those before it are projected out
+        # of the square of each, once those before it are projected out
+        left_of_each = Z.diagonal() ** 2
         if np.any(left_of_each <= self.least[members]):
             return False
-        V = self.V[:m]
-        V[:] = [product for _, product in known]  # A'X
-        V[np.arange(m), members] += self.columns.ridge  # a member's slot meets only itself
+        slots = np.arange(m)
+        V[slots, members] += self.columns.ridge  # a member's slot meets only itself
         dtrsm(1.0, Z, V.T, side=1, overwrite_b=True)  # in place: A'X becomes Q'X
         B = Q.T @ self.Y
         self.Q[:, :m] = Q
@@ -104,13 +106,18 @@ class Fit:
     def _with_slot(self, column: np.ndarray, slot: int) -> np.ndarray:
         """A column with its entry in the sample that the ridge adds for it."""
         longer = np.zeros(len(self.Y))
-        longer[: len(column)] = column
-        if self.columns.ridge:
-            longer[len(column) + slot] = np.sqrt(self.columns.ridge)
+        n = len(column)
+        longer[:n] = column
+        ridge = self.columns.ridge
+        if ridge:
+            longer[n + slot] = np.sqrt(ridge)
         return longer
 
     def add(self, j: int) -> None:
-        """Take column j in: ``x_j = Q z + length q`` gives the next column q of the basis."""
+        """Take column j in: ``x_j = Q z + length q`` gives the next column q of the basis.
+
+        With b = q'R and v = X'q, R loses q b, C loses v b and D_i loses v_i**2.
+        """
         m = self.size
         column, product = self.columns.known([j])[0]
         x = self._with_slot(column, m)
@@ -122,7 +129,8 @@ class Fit:
         z += again
         length = np.sqrt(q @ q)
         q /= length
-        v = product - z @ self.V[:m]  # X'q, from products that are known: no pass over X
+        # X'q, from products that are known: no pass over X
+        v = product - z @ self.V[:m]
         v[j] += self.columns.ridge
         v /= length
         b = q @ self.R
@@ -154,7 +162,8 @@ class Fit:
         gains = 2 * B @ self.C.T
         gains *= T
         gains += row_squares(self.C)
-        add_outer(gains, -row_squares(B), self.D)
+        losses = row_squares(B)
+        add_outer(gains, -losses, self.D)
         T *= T
         T += self.D
         left_of_column = T
