@@ -25,6 +25,7 @@ from rowsparse.datasets.matlab import matlab_arrays
 from rowsparse.datasets.safety import read_member, read_npy
 from rowsparse.datasets.sparse import KEYS, OF_SPARSE, checked, narrowed, sparse_matrix
 from rowsparse.inputs import did_you_mean
+from rowsparse.stores.files import arrays_beside
 from rowsparse.stores.safety import damaged, reading
 
 Arrays = Mapping[str, Callable[[], Any]]
@@ -51,23 +52,14 @@ def read_arrays(path: Path, how: Reading) -> Dataset:
 def _arrays_of(path: Path) -> Arrays:
     if path.suffix.lower() == ".mat":
         return matlab_arrays(path)
+    beside = {name: partial(_npy, file) for name, file in arrays_beside(path).items()}
     if path.suffix.lower() == ".npy":
-        return {"X": partial(_npy, path), **_beside(path)}
+        return {"X": partial(_npy, path), **beside}
     with zipfile.ZipFile(path) as archive:
         members = [name for name in archive.namelist() if name.endswith(".npy")]
     inside = {name.removesuffix(".npy"): partial(read_member, path, name) for name in members}
-    return {**_beside(path), **inside} if inside.keys() >= KEYS else inside
-
-
-def _beside(path: Path) -> Arrays:
-    """NAME.y.npy beside NAME.npz or NAME.X.npz is called y."""
-    stem = f"{name_of(path)}."
-    found = {}
-    # not globbed by the stem: a name may hold letters that mean something in a pattern
-    for file in sorted(path.parent.glob("*.npy")):
-        if file.name.startswith(stem) and file != path:
-            found[file.stem.removeprefix(stem)] = partial(_npy, file)
-    return found
+    # a sparse matrix alone: its target stands beside it
+    return {**beside, **inside} if inside.keys() >= KEYS else inside
 
 
 def _npy(path: Path) -> np.ndarray:

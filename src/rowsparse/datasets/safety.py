@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import zipfile
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from rowsparse.stores.safety import DatasetError, check_expansion, damaged, reading
+from rowsparse.stores.npy import read_header
+from rowsparse.stores.safety import DatasetError, check_expansion, reading
 
 CHUNK = 2**20
 
 
 def read_npy(path: Path | str, stream: IO[bytes], n_bytes: int) -> np.ndarray:
     """The array of an npy file of ``n_bytes``, which its shape has to account for exactly."""
-    version = np.lib.format.read_magic(stream)
-    header = {(1, 0): np.lib.format.read_array_header_1_0,
-              (2, 0): np.lib.format.read_array_header_2_0}[version]  # fmt: skip
-    shape, by_columns, dtype = header(stream)
-    if dtype.hasobject:
-        raise DatasetError(
-            f"{path}: expected arrays of numbers or text, got pickled Python objects, which "
-            f"are never loaded because they can run code; save names with dtype=str and "
-            f"numbers as numbers."
-        )
-    count = 1
-    for length in shape:  # of Python's integers, which do not wrap
-        count *= length
-    there = n_bytes - stream.tell()
-    if min(shape, default=0) < 0 or dtype.itemsize == 0 or count * dtype.itemsize != there:
-        raise damaged(path, "a NumPy file", f"shape {shape} of {dtype} in {there} bytes")
-    array = np.empty(count, dtype)
+    shape, by_columns, dtype = read_header(path, stream, n_bytes)
+    array = np.empty(math.prod(shape), dtype)
     room = array.view(np.uint8)
     filled = 0
     while filled < room.size:

@@ -120,6 +120,7 @@ class Solver(Parameters, ABC, Generic[P, S]):
     def ended_by(self, step: Step) -> bool:
         """Tell the callback, and whoever watches, of a step; whether one of them wants the end."""
         watcher = _watcher.get()
+        # both are told, whatever the first of them wants
         own = self.callback is not None and self.callback(step)
         others = watcher is not None and watcher(step)
         return bool(own or others)
@@ -211,6 +212,7 @@ def reach(
 ) -> Reached:
     """``run``, with what a neighbour of the problem may go on from."""
     W0 = problem.null_point if W0 is None else W0
+    # begun inside of the loop, which looks at the clock and answers Ctrl-C
     return _reached(solver, problem, W0, lambda: solver.start(problem, W0), start, nested)
 
 
@@ -278,7 +280,8 @@ def certified(
         evaluation = problem.evaluate(W)
     features, intercept = problem.split(W)
     steps = tuple(history)
-    facts = {"gap": problem.duality_gap(W, evaluation) if proofs_wanted() else None, **more}
+    gap = problem.duality_gap(W, evaluation) if proofs_wanted() else None
+    facts = {"gap": gap, **more}  # some solvers know a better one
     if evaluation.gradient is not None:
         facts["gradient"] = problem.split(evaluation.gradient)[0]
     return Solution(
@@ -318,7 +321,7 @@ def _iterate(
             if solver.ended_by(history[-1]):
                 raise KeyboardInterrupt
             status = _ended(state, deadline)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # from the keyboard, or because a callback wants the end
         if nested:
             raise
         status = Status.INTERRUPTED

@@ -104,6 +104,7 @@ class Stack(Store):
     def block(self, number: int) -> Any:
         owner = int(np.searchsorted(self._first, number, side="right")) - 1
         block = self.parts[owner].block(number - int(self._first[owner]))
+        # one piece may be of another precision than the next
         return block.astype(self.dtype, copy=False)
 
 
@@ -119,6 +120,7 @@ class SparseRows(Store):
         self.shape = (self.indptr.shape[0] - 1, n_columns)
         self.dtype = working_type(path, self.data.dtype)
         starts = self.indptr.read(0, self.indptr.shape[0])
+        # row pointers are read once, and every block relies on them
         ends_right = starts[0] == 0 and starts[-1] == self.data.shape[0]
         if not ends_right or np.any(starts[1:] < starts[:-1]):
             raise damaged(path, "compressed sparse rows", "row pointers that do not rise")
@@ -139,9 +141,12 @@ class SparseRows(Store):
             raise damaged(self.path, "compressed sparse rows", "values without columns")
 
     def block(self, number: int) -> sparse.csr_array:
-        first, last = self.bounds[number], self.bounds[number + 1]
+        first = self.bounds[number]
+        last = self.bounds[number + 1]
         starts = self.indptr.read(first, last + 1).astype(np.int64)
-        begin, end = int(starts[0]), int(starts[-1])
+        begin = int(starts[0])
+        end = int(starts[-1])
+        # before SciPy's compiled code follows an index to wherever it points
         columns = self.indices.read(begin, end)
         if columns.size and (columns.min() < 0 or columns.max() >= self.shape[1]):
             raise damaged(self.path, "compressed sparse rows", "columns beyond the shape")
@@ -161,8 +166,10 @@ def _bounds_of_entries(starts: np.ndarray, most_entries: int, most_rows: int) ->
     bounds = [0]
     while bounds[-1] < n:
         first = bounds[-1]
-        within = np.searchsorted(starts, starts[first] + most_entries, side="right") - 1
-        bounds.append(min(max(int(within), first + 1), first + max(most_rows, 1), n))
+        within = int(np.searchsorted(starts, starts[first] + most_entries, side="right")) - 1
+        end = max(within, first + 1)
+        # rows without entries take room too: a number of y, a residual
+        bounds.append(min(end, first + max(most_rows, 1), n))
     return np.array(bounds, dtype=np.int64)
 
 
@@ -172,6 +179,7 @@ def row_bounds(n: int, row_bytes: int, block_bytes: int, step: int = 1) -> np.nd
     Where one chunk is too large it is cut, and then no block reaches into the next one.
     """
     rows = max(1, block_bytes // max(row_bytes, 1))
+    # a chunk is unpacked as a whole: blocks that share one would unpack it twice
     step = max(1, min(step, n))
     if rows >= step:
         return np.append(np.arange(0, n, rows - rows % step), n).astype(np.int64)

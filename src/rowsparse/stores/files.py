@@ -80,6 +80,7 @@ def _sparse(path: Path, arrays: Mapping[str, NpyLines], block_bytes: int) -> Spa
 
 def _largest(indices: NpyLines, block_bytes: int) -> int:
     """The last column with an entry, for a matrix that does not say how many it has."""
+    # in parts: there may be more entries than memory holds
     count = indices.shape[0]
     step = max(1, block_bytes // indices.dtype.itemsize)
     largest = -1
@@ -89,14 +90,14 @@ def _largest(indices: NpyLines, block_bytes: int) -> int:
 
 
 def arrays_beside(path: Path) -> dict[str, Path]:
-    """NAME.y.npy beside NAME.npy or NAME.X.npy is called y."""
+    """NAME.y.npy beside NAME.npy, NAME.npz or NAME.X.npy is called y."""
     stem = path.name.removesuffix(path.suffix).removesuffix(".X") + "."
-    files = sorted(path.parent.glob("*.npy"))
-    return {
-        file.stem.removeprefix(stem): file
-        for file in files
-        if file.name.startswith(stem) and file != path
-    }
+    found = {}
+    # not globbed by the stem: a name may hold letters that mean something in a pattern
+    for file in sorted(path.parent.glob("*.npy")):
+        if file.name.startswith(stem) and file != path:
+            found[file.stem.removeprefix(stem)] = file
+    return found
 
 
 def arrays_inside(path: Path) -> dict[str, Path]:
@@ -120,10 +121,11 @@ def names_of(path: Path, arrays: Mapping[str, Path]) -> list[str] | None:
 
 def texts(path: Path, values: np.ndarray | Sequence[object]) -> list[str]:
     """Names, whether saved as text or as bytes."""
-    with reading(path, "names of the columns"):
-        found = np.asarray(values).ravel().tolist()
-        return [value.decode("utf-8") if isinstance(value, bytes) else str(value)
-                for value in found]  # fmt: skip
+    with reading(path, "names as text"):
+        names = []
+        for value in np.asarray(values).ravel().tolist():
+            names.append(value.decode("utf-8") if isinstance(value, bytes) else str(value))
+        return names
 
 
 def target_beside(path: Path, arrays: Mapping[str, Path], target: str | None) -> np.ndarray | None:

@@ -27,6 +27,7 @@ class Hdf5Lines:
     def read(self, start: int, stop: int) -> np.ndarray:
         import h5py
 
+        # opened for every range: what holds an open file cannot be sent to another process
         with reading(self.path, KIND), h5py.File(self.path, "r") as file:
             return np.asarray(file[self.key][int(start) : int(stop)])
 
@@ -45,6 +46,7 @@ class Hdf5Tree(Tree):
             if isinstance(node, self._array_type) or name not in node:
                 return None
             node = node[name]
+            # whoever made the file must not choose what else is read
             if node.file.filename != self._file.filename:
                 return None
         return node

@@ -9,6 +9,7 @@ import zipfile
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -84,22 +85,33 @@ def npy_lines(path: Path, offset: int = 0, n_bytes: int | None = None) -> NpyLin
     with reading(path, KIND), path.open("rb") as stream:
         stream.seek(offset)
         end = path.stat().st_size if n_bytes is None else offset + n_bytes
-        version = np.lib.format.read_magic(stream)
-        header = {(1, 0): np.lib.format.read_array_header_1_0,
-                  (2, 0): np.lib.format.read_array_header_2_0}[version]  # fmt: skip
-        shape, by_columns, dtype = header(stream)
+        shape, by_columns, dtype = read_header(path, stream, end)
         begin = stream.tell()
+    return NpyLines(path, begin, shape, dtype, by_columns and len(shape) > 1)
+
+
+def read_header(
+    path: Path | str, stream: IO[bytes], end: int
+) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, whether by columns, and dtype of the array that begins here and has to end there."""
+    version = np.lib.format.read_magic(stream)
+    header = {(1, 0): np.lib.format.read_array_header_1_0,
+              (2, 0): np.lib.format.read_array_header_2_0}[version]  # fmt: skip
+    shape, by_columns, dtype = header(stream)
     if dtype.hasobject:
         raise DatasetError(
-            f"{path}: expected numbers or text, got pickled Python objects, which are never "
-            f"loaded because they can run code; save names with dtype=str."
+            f"{path}: expected arrays of numbers or text, got pickled Python objects, which "
+            f"are never loaded because they can run code; save names with dtype=str and "
+            f"numbers as numbers."
         )
     count = 1
     for length in shape:  # of Python's integers, which do not wrap
         count *= length
-    if min(shape, default=0) < 0 or count * dtype.itemsize != end - begin:
-        raise damaged(path, KIND, f"shape {shape} of {dtype} in {end - begin} bytes")
-    return NpyLines(path, begin, shape, dtype, by_columns and len(shape) > 1)
+    there = end - stream.tell()
+    # texts without letters have no bytes, and any number of them would fit
+    if min(shape, default=0) < 0 or dtype.itemsize == 0 or count * dtype.itemsize != there:
+        raise damaged(path, KIND, f"shape {shape} of {dtype} in {there} bytes")
+    return shape, by_columns, dtype
 
 
 def columns_at_once(lines: NpyLines, block_bytes: int) -> int:
@@ -143,6 +155,7 @@ def _places(path: Path) -> dict[str, tuple[int, int]]:
                     f"scipy.sparse.save_npz(path, X, compressed=False) or numpy.savez."
                 )
             file.seek(info.header_offset)
+            # the lengths in the directory at the end of the file need not be those found here
             fixed = file.read(LOCAL_HEADER)
             name_length, extra_length = struct.unpack("<HH", fixed[26:LOCAL_HEADER])
             begin = info.header_offset + LOCAL_HEADER + name_length + extra_length

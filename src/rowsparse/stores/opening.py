@@ -16,6 +16,7 @@ from rowsparse.stores.files import (
     npy_rows,
     npz_rows,
     target_beside,
+    texts,
 )
 from rowsparse.stores.hdf5 import h5ad_rows
 from rowsparse.stores.npy import everything, npy_lines
@@ -134,10 +135,9 @@ def _without(store: Store, ignore: Sequence[str]) -> Store:
                 f"{store.path}: expected an ignored column that exists, got {name!r}."
                 f"{did_you_mean(name, names)}"
             )
-    chosen = ChosenColumns(
-        store, np.array([j for j, name in enumerate(names) if name not in ignore], dtype=np.int64)
-    )
-    chosen.names = [name for name in names if name not in ignore]
+    kept = [j for j, name in enumerate(names) if name not in ignore]
+    chosen = ChosenColumns(store, np.array(kept, dtype=np.int64))
+    chosen.names = [names[j] for j in kept]  # numbers stay those of the file
     chosen.y = store.y
     return chosen
 
@@ -182,5 +182,4 @@ def _checked_target(store: Store, target: str, y: np.ndarray) -> np.ndarray:
         )
     if y.dtype.kind in NUMERIC:
         return y
-    labels = [v.decode("utf-8") if isinstance(v, bytes) else str(v) for v in y.ravel().tolist()]
-    return np.array(labels).reshape(y.shape)
+    return np.array(texts(store.path, y)).reshape(y.shape)

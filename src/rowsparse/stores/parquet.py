@@ -38,6 +38,7 @@ class Stream:
     def __init__(self, path: Path, groups: Sequence[int], columns: Sequence[str], batch: int):
         import pyarrow.parquet as pq
 
+        # buffered, not read ahead: a row group may be larger than memory
         self._file = pq.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         self._batches: Iterator[Any] = self._file.iter_batches(
             batch, row_groups=list(groups), columns=list(columns), use_threads=False
@@ -83,6 +84,7 @@ class ParquetRows(Store):
         self._open: tuple[Path, int, Stream] | None = None  # a row group that is read in parts
 
     def __getstate__(self) -> dict[str, Any]:
+        # an open file and a lock belong to their process
         return {**vars(self), "_lock": None, "_open": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -128,9 +130,10 @@ def _pieces(path: Path, most_rows: int) -> Iterator[Piece]:
     for group, size in enumerate(_group_sizes(path)):
         if waiting and rows + size > most_rows:
             yield Piece(path, tuple(waiting), 0, rows)
-            waiting, rows = [], 0
+            waiting = []
+            rows = 0
         if size <= most_rows:
-            if size:
+            if size:  # some writers leave groups without rows
                 waiting.append(group)
             rows += size
             continue
@@ -147,6 +150,7 @@ def _group_sizes(path: Path) -> list[int]:
     with reading(path, KIND), pq.ParquetFile(path) as file:
         facts = file.metadata
         sizes = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
+    # both are only stated; a difference would show as a block cut short, much later
     if min(sizes, default=0) < 0 or sum(sizes) != facts.num_rows:
         raise damaged(path, KIND, "row groups that do not add up")
     return sizes

@@ -94,6 +94,7 @@ def _sparse(tree: Tree, block_bytes: int) -> SparseRows:
         )
     with reading(tree.path, tree.kind):
         n, d = (int(length) for length in np.asarray(tree.attribute("X", "shape")))
+    # the row pointers are read as a whole, values and columns in blocks
     indptr = tree.array("X/indptr")
     check_expansion(tree.path, 8 * indptr.shape[0], tree.held("X/indptr"))
     if n + 1 != indptr.shape[0]:
@@ -148,5 +149,5 @@ def _labels(tree: Tree, key: str) -> np.ndarray:
         labels = categories[codes].astype(object)
     else:
         labels = np.array(texts(tree.path, categories), dtype=object)[codes]
-    labels[codes < 0] = None
+    labels[codes < 0] = None  # as pandas codes a gap
     return labels

@@ -30,7 +30,7 @@ class ZarrLines:
 
         with reading(self.path, KIND):
             array = zarr.open_array(self.path, mode="r", path=self.key)
-            _refuse_code(self.path, array)
+            _refuse_code(self.path, array)  # again: the store may have been exchanged since
             return np.asarray(array[int(start) : int(stop)])
 
 
@@ -59,7 +59,7 @@ class ZarrTree(Tree):
 
     def chunk(self, key: str) -> tuple[int, ...]:
         node = self._node(key)
-        return node.shards or node.chunks
+        return node.shards or node.chunks  # a shard is a file, and holds many chunks
 
     def held(self, key: str) -> int:
         return int(self._node(key).nbytes_stored())
