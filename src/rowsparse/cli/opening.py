@@ -42,6 +42,7 @@ def opened(
 
 def grouped(selector: Any, dataset: Dataset) -> Any:
     """A selector that keeps the columns of a category together, where the dataset has some."""
+    # a category of two words is one column: there is nothing to keep together
     if all(len(columns) == 1 for columns in dataset.groups.values()):
         return selector
     return GroupedSelector(selector, dataset.groups, selector.n_features_to_select)
@@ -49,7 +50,8 @@ def grouped(selector: Any, dataset: Dataset) -> Any:
 
 def at_most(dataset: Dataset, ks: Sequence[int]) -> list[int]:
     """Numbers of features that the dataset has; a category is one."""
-    most = dataset.n_features - sum(len(columns) - 1 for columns in dataset.groups.values())
+    further = sum(len(columns) - 1 for columns in dataset.groups.values())
+    most = dataset.n_features - further
     return sorted({min(k, most) for k in ks})
 
 

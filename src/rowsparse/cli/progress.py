@@ -26,7 +26,8 @@ class _Listener(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.msg == STEP and isinstance(record.args, tuple):
-            done, total = int(str(record.args[1])), int(str(record.args[2]))
+            done = int(str(record.args[1]))
+            total = int(str(record.args[2]))
             self.bar.update(self.task, completed=done, total=total)
 
 
@@ -43,7 +44,7 @@ def bar(sentence: str) -> Iterator[None]:
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as shown:
         listener = _Listener(shown)
         logger.addHandler(listener)
-        logger.setLevel(logging.INFO)
+        logger.setLevel(logging.INFO)  # steps are told at this level, and nobody may be listening
         try:
             yield
         finally:

@@ -107,8 +107,11 @@ def _table_that_fits(selection: Selection, console: Console) -> Table:
     outputs = selection.outputs
     shown = selection.features[:MOST_ROWS_SHOWN]
     if len(outputs) <= MOST_OUTPUTS_SHOWN:
-        every = [[f"{value:.4g}" for value in feature.coefficients] for feature in shown]
+        every = []
+        for feature in shown:
+            every.append([f"{value:.4g}" for value in feature.coefficients])
         table = _table(shown, selection.titles, every)
+        # measured without a limit: within one a table is as wide as it may be
         unlimited = console.options.update(max_width=PIPE_WIDTH)
         if len(outputs) <= 1 or console.measure(table, options=unlimited).maximum <= console.width:
             return table
@@ -121,10 +124,9 @@ def _table_that_fits(selection: Selection, console: Console) -> Table:
 
 def _table(features: list[Feature], titles: list[str], cells: list[list[str]]) -> Table:
     columns = ("rank", "name", "score", *titles)
-    rows = [
-        [feature.rank, feature.name, f"{feature.score:.4g}", *last]
-        for feature, last in zip(features, cells, strict=True)
-    ]
+    rows = []
+    for feature, last in zip(features, cells, strict=True):
+        rows.append([feature.rank, feature.name, f"{feature.score:.4g}", *last])
     return plain_table(columns, rows, words=("name", "for"))
 
 

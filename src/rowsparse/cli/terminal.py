@@ -26,9 +26,13 @@ PIPE_WIDTH = 10_000  # in a pipe nothing is folded or cut to fit a screen
 def plain(value: object) -> str:
     r"""The text with everything that is not printable as an escape, such as \x1b or \u202e."""
     text = str(value)
-    if text.isprintable():
+    if text.isprintable():  # as nearly every cell is
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    shown = []
+    for letter in text:
+        harmless = letter.isprintable()
+        shown.append(letter if harmless else letter.encode("unicode_escape").decode())
+    return "".join(shown)
 
 
 def terminal(stderr: bool = False) -> Console:
@@ -63,6 +67,7 @@ def plain_table(
         justify: Literal["left", "right"] = "left" if column in words else "right"
         table.add_column(Text(plain(column)), justify=justify, overflow="fold")
     for row in rows:
+        # as Text: rich takes brackets in a name for its own markup
         table.add_row(*(Text(plain(cell)) for cell in row))
     return table
 
@@ -71,7 +76,7 @@ def one_sentence(error: Warning | BaseException | str) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror.lower()}."
-    return " ".join(str(error).split())
+    return " ".join(str(error).split())  # some libraries write paragraphs
 
 
 @contextmanager
@@ -99,7 +104,7 @@ def warnings_as_notes(notes: list[str]) -> Iterator[list[str]]:
         warnings.simplefilter("default")
         try:
             yield notes
-        finally:
+        finally:  # they may be what explains an error
             notes.extend(dict.fromkeys(one_sentence(w.message) for w in caught))
             show_notes(notes)
 

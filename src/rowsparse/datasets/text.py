@@ -76,7 +76,10 @@ def find_text(path: Path, suffix: str, content: bytes | None, how: Reading) -> T
     if delimiter == ",":
         return text
     cells = [cell for row in islice(text.rows(), LINES_LOOKED_AT) for cell in row]
-    commas = any(map(WITH_COMMA.fullmatch, cells)) and not any(map(WITH_POINT.fullmatch, cells))
+    some_commas = any(map(WITH_COMMA.fullmatch, cells))
+    some_points = any(map(WITH_POINT.fullmatch, cells))
+    # where there are both, commas part thousands or are words
+    commas = some_commas and not some_points
     return Text(path, content, delimiter, commas, names, how.header)
 
 
@@ -143,6 +146,7 @@ def _names(path: Path, cells: list[str], header: bool) -> list[str]:
 
 def _is_number(cell: str) -> bool:
     try:
-        return bool(float(cell.replace(",", ".")) == float(cell.replace(",", ".")))
+        value = float(cell.replace(",", "."))
     except ValueError:
         return False
+    return value == value  # a column may well be called "nan"

@@ -24,7 +24,7 @@ def save_pictures(facts: Facts, folder: Path, format: str) -> list[Path]:
     for key, display in shown.items():
         files.append(folder / f"{key}.{format}")
         display.figure_.savefig(files[-1], dpi=DOTS_PER_INCH)
-        _pyplot().close(display.figure_)
+        _pyplot().close(display.figure_)  # pyplot would keep it for ever
     return files
 
 

@@ -54,8 +54,10 @@ def verdict(solution: Solution) -> tuple[str, str]:
     if not solution.converged:
         return solution.status, "the run did not converge"
     relative = solution.relative_gap
-    if solution.proof.startswith("proved optimal") or (relative is not None and relative < 1e-6):
+    closed = relative is not None and relative < 1e-6  # as branch and bound counts it
+    if closed or solution.proof.startswith("proved optimal"):
         return "optimal", "proved: no selection has a lower objective"
+    # a bound of half the objective and less is no news
     if relative is not None and relative < 0.5:
         return f"≤ {percent(relative)}", "above the optimum, proved"
     if solution.violation is not None:

@@ -44,7 +44,7 @@ def contrast(a: str, b: str) -> float:
     21.0
     """
     light, dark = sorted((_luminance(a), _luminance(b)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+    return (light + 0.05) / (dark + 0.05)  # no screen is wholly black
 
 
 def colours(theme: dict[str, str]) -> dict[str, str]:
@@ -63,5 +63,8 @@ def _channels(colour: str) -> list[int]:
 
 def _luminance(colour: str) -> float:
     shares = [value / 255 for value in _channels(colour)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    linear = []
+    for share in shares:  # as sRGB codes light
+        linear.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
+    red, green, blue = linear
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue  # as bright as the eye takes them

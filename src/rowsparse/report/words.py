@@ -49,8 +49,10 @@ def number(value: float | None, digits: int = 3, zeros: bool = False) -> str:
         return "∞" if value > 0 else "−∞"
     if abs(value) >= 10**digits and float(value).is_integer():
         return f"{value:,.0f}".replace("-", "−")
-    text = f"{value:#.{digits}g}".rstrip(".") if zeros and value else f"{value:.{digits}g}"
-    return text.replace("-", "−")
+    text = f"{value:.{digits}g}"
+    if zeros and value:  # of a zero there would be a row of them
+        text = f"{value:#.{digits}g}".rstrip(".")
+    return text.replace("-", "−")  # the minus sign is as wide as the digits
 
 
 def count(n: int, one: str, many: str = "") -> str:
@@ -66,7 +68,9 @@ def percent(share: float) -> str:
     >>> percent(0.1234), percent(1e-6), percent(1.0)
     ('12.3 %', '0.0001 %', '100 %')
     """
-    return f"{100 * share:.3g} %" if share == 0 or share >= 1e-4 else f"{100 * share:.1g} %"
+    # of less than a hundredth of one per cent only the size counts
+    digits = 3 if share == 0 or share >= 1e-4 else 1
+    return f"{100 * share:.{digits}g} %"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
