@@ -11,7 +11,7 @@ import numpy as np
 from ..frame import CellFile, markdown_table, paragraphs
 from .accuracy_page import accuracies, listed
 from .published import ACCURACY, DATA, METHODS
-from .reading import COSTS, FORMS, LAMBDAS, POWERS, SEEN, SPLITS
+from .reading import CASES, COSTS, LAMBDAS, POWERS
 
 NAMES = {1.0: "GSR p=1", 0.75: "GSR p=.75", 0.5: "GSR p=.5", 0.25: "GSR p=.25"}
 
@@ -29,11 +29,6 @@ class Reading:
     tried: Callable[[float, float], bool] = _any
     on_test: bool = False
 
-    @property
-    def sees_test(self) -> bool:
-        """What a user could not do."""
-        return self.on_test or self.form == SEEN
-
 
 READINGS = (
     Reading("lambda, r and C tuned together"),
@@ -41,13 +36,12 @@ READINGS = (
     Reading("r = 1, lambda and C tuned", tried=lambda r, cost: r == 1),
     Reading("r = .5, lambda and C tuned", tried=lambda r, cost: r == 0.5),
     Reading("C = 1, lambda and r tuned", tried=lambda r, cost: cost == 1),
-    Reading("all three tuned, features as stored", form="as stored"),
-    Reading("all three tuned, selected on all samples", form=SEEN),
+    Reading("all three tuned, features as stored (first split)", form="as stored"),
     Reading("lambda, r and C of the best test accuracy", on_test=True),
 )
 TRIED = "; ".join(
     f"{name} lambda {listed(LAMBDAS[name])} at every r and C {listed(COSTS[name])}"
-    for name in FORMS
+    for name in POWERS
 )
 TEXT = f"""The first two splits of SEMEION, the first of ISOLET, top 50. Tried: {TRIED}.
 A W of fewer than 50 rows is a candidate here. The last reading is no protocol: it says how much any
@@ -55,14 +49,18 @@ tuning could win. The published numbers are means of ten splits, whose deviation
 about one point on SEMEION and half a point on ISOLET."""
 
 
-CONCLUSION = """So r, which the paper tunes, is what costs most here: inner parts of this size do
-not tell the losses apart, and a tuning that falls on r = .5 loses points that r = 2 keeps. The
-library's default has r = 2."""
+CONCLUSION = """On SEMEION, pixels of 0 and 1, features as they are stored come nearest, and at or
+above the published numbers, although the paper says that it standardised them; that is of one
+split, on which standardised ones tuned alike are 3.7 points below. With standardised features r is
+what costs most: inner parts of this size do not tell the losses apart, and a tuning that falls on
+r = .5 loses points that r = 2, the library's default, keeps. On ISOLET no tuning reaches the
+published numbers."""
 
 
 def section(cells: CellFile) -> str:
     """A table for each data set and which reading is nearest."""
-    names = [name for name in FORMS if cells.where(part="reading", data=name)]
+    names = [name for name in POWERS if cells.where(part="reading", data=name)]
+    names = [name for name in names if accuracies(cells, name, NAMES[1.0])]
     parts = [part for name in names for part in data_part(cells, name)]
     return paragraphs(
         "### Other readings of the protocol", TEXT, *parts, CONCLUSION if parts else ""
@@ -72,8 +70,8 @@ def section(cells: CellFile) -> str:
 def data_part(cells: CellFile, name: str) -> list[str]:
     """Accuracies of GSR-FS and their mean distance from the published ones."""
     published = [ACCURACY[name][METHODS.index(NAMES[p])][0] for p in POWERS[name]]
-    splits = list(SPLITS[name])
-    on_page = [np.mean(np.array(accuracies(cells, name, NAMES[p]))[splits]) for p in POWERS[name]]
+    n_splits = sum((data, form) == (name, "scaled") for data, form, _ in CASES)
+    on_page = [np.mean(accuracies(cells, name, NAMES[p])[:n_splits]) for p in POWERS[name]]
     rows = [["published", *_texts(published), ""]]
     rows.append(["as above", *_texts(on_page), f"{gap(on_page, published):+.1f}"])
     gaps = {}
@@ -83,8 +81,10 @@ def data_part(cells: CellFile, name: str) -> list[str]:
             gaps[reading] = gap(own, published)
             rows.append([reading.label, *_texts(own), f"{gaps[reading]:+.1f}"])
     head = ["reading", *(NAMES[p] for p in POWERS[name]), "mean difference"]
-    nearest = min((one for one in gaps if not one.sees_test), key=lambda one: abs(gaps[one]))
-    text = f"Nearest of those that see no test part: {nearest.label}, {gaps[nearest]:+.1f} points."
+    nearest = min((one for one in gaps if not one.on_test), key=lambda one: abs(gaps[one]))
+    text = (
+        f"Nearest of those that look at no test part: {nearest.label}, {gaps[nearest]:+.1f} points."
+    )
     return [f"#### {DATA[name][0]}", markdown_table(head, rows), text]
 
 

@@ -10,6 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from experiments.frame import CellFile, Options, Table, along, curves, main, verdict, whole_page
 from experiments.frame.run import HOME
+from experiments.gsr_fs import study as gsr_fs
+from experiments.l2p import study as l2p
 from experiments.lpinf import __main__ as lpinf
 from experiments.lpinf.algorithm_1 import algorithm_1
 from experiments.lpinf.residues import residue
@@ -61,6 +63,13 @@ def test_the_committed_page_comes_from_the_committed_cells_alone(name, tmp_path,
     monkeypatch.setenv("ROWSPARSE_DATA", str(tmp_path))
     cells = CellFile(HOME / "cells" / f"{name}.jsonl")
     assert whole_page(STUDIES[name], cells, tmp_path) == (HOME / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize("study", [*STUDIES.values(), gsr_fs.STUDY, l2p.STUDY])
+def test_every_cell_of_the_full_plan_is_committed(study):
+    cells = CellFile(HOME / "cells" / f"{study.name}.jsonl")
+    plan = study.plan(Options(quick=False))
+    assert [task.settings for task in plan if task.settings not in cells] == []
 
 
 @pytest.mark.parametrize("name", STUDIES)
