@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..frame import CellFile, Claim
-from . import order_page, times_page
+from . import order_page, reading_page, times_page
 from .accuracy import COST_ORDER, K
 from .accuracy_page import CLOSE, GSR, RIVALS, accuracies, mean_of
 from .published import ACCURACY, DATA, METHODS, TIMED
@@ -51,15 +51,23 @@ def verdict(seen: int, of: int) -> str:
 def table_2(cells: CellFile) -> Claim:
     near = {}
     for name in [name for name in SAME_DATA if name in compared(cells)]:
-        gaps = [mean_of(cells, name, m) - ACCURACY[name][METHODS.index(m)][0] for m in GSR]
-        near[name] = sum(gap >= -CLOSE for gap in gaps)
+        near[name] = close([mean_of(cells, name, method) for method in GSR], name)
     counts = ", ".join(f"{DATA[name][0]} {count}" for name, count in near.items())
+    read = reading_page.means(cells, "SEMEION", reading_page.AS_STORED)
+    stored = f"; SEMEION with its pixels as stored {close(read, 'SEMEION')}, on two splits"
     return Claim(
         PAPER,
         f"accuracies of GSR-FS at the top {K} (Table 2)",
         verdict(sum(near.values()), len(GSR) * len(near)),
-        f"columns of {len(GSR)} within {CLOSE:g} points of the published or above: {counts}",
+        f"columns of {len(GSR)} within {CLOSE:g} points of the published or above: {counts}"
+        + (stored if read else ""),
     )
+
+
+def close(ours: list[float], name: str) -> int:
+    """How many accuracies of GSR-FS are not clearly below the published ones."""
+    published = [ACCURACY[name][METHODS.index(method)][0] for method in GSR]
+    return sum(mine - theirs >= -CLOSE for mine, theirs in zip(ours, published, strict=False))
 
 
 def beats_rivals(cells: CellFile) -> Claim:

@@ -20,6 +20,7 @@ CASES = (  # data, form, split
     ("SEMEION", "scaled", 0),
     ("SEMEION", "scaled", 1),
     ("SEMEION", "as stored", 0),
+    ("SEMEION", "as stored", 1),
     ("ISOLET", "scaled", 0),
 )
 
