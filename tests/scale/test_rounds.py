@@ -7,7 +7,8 @@ from sklearn.base import clone
 
 import rowsparse
 from rowsparse import L2pSelector, TopKSelector
-from rowsparse.designs import CompletedDesign, as_design
+from rowsparse.designs import CompletedDesign, as_design, moments
+from rowsparse.designs.moments import summary
 from rowsparse.selectors import blocks, rounds
 from rowsparse.solvers import BlockDescent, Splice
 
@@ -174,3 +175,33 @@ def test_a_completed_design_is_a_matrix():
     expected = (apart[:, some] * h[:, None]).T @ apart[:, others]
     same(design.gram(some, others, h, centers), expected, atol=1e-14)
     same(design.constant_columns(), np.ptp(matrix, axis=0) == 0)
+
+
+def test_products_of_single_precision_lose_no_digits():
+    """Numbers of float32 are multiplied and summed in float64, from a center near their mean."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 5)) + np.array([0, 10, 100, 1000, 1e4])
+    X = X.astype(np.float32)
+    weights = rng.uniform(0.5, 2, len(X))
+    Y = rng.standard_normal((len(X), 1))
+    exact = np.cov(np.hstack([X.astype(float), Y]).T, aweights=weights, ddof=0) * weights.sum()
+    for block in (X, X[::-1]):
+        order = slice(None) if block is X else slice(None, None, -1)
+        given = (np.ones(5), weights[order], Y[order])
+        products = summary(block, False, *given).moments.products
+        squares = summary(block, True, *given).moments.products
+        np.testing.assert_allclose(products, exact, rtol=1e-11, atol=1e-10)
+        np.testing.assert_allclose(squares, exact.diagonal(), rtol=1e-11)
+
+
+def test_ranges_tell_which_columns_vary(monkeypatch):
+    """However late they begin to."""
+    monkeypatch.setattr(moments, "CACHE_BYTES", 8 * 6 * 10)  # ten rows at a time
+    X = np.random.default_rng(0).standard_normal((95, 6))
+    X[:, 1] = 3.0
+    X[:94, 2] = 0.0
+    X[:, 3] = 1.0 + 1e-9 * X[:, 3]
+    X[:50, 4] = -1.0
+    lowest, highest = moments.ranges(X)
+    np.testing.assert_array_equal(lowest == highest, [False, True, False, False, False, False])
+    np.testing.assert_array_equal([lowest[3], highest[3]], [X[:, 3].min(), X[:, 3].max()])

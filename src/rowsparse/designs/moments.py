@@ -193,26 +193,25 @@ class _Apart:
         first = self.parts[0]
         self.center = self._dense(first).mean(axis=0, dtype=float).astype(block.dtype)
         # made once: new memory for every part would cost as much as what is done with it
-        self.room = np.empty((first.stop, d), block.dtype)
-        self.wide = np.empty((first.stop, d + n_more))
+        self.room = np.empty((first.stop, d + n_more))
         self.roots = np.sqrt(weights)
         self.weighs = not np.all(weights == 1)
         self.sums = np.zeros(d)
 
     def rows(self, more: Array) -> Iterator[tuple[slice, Array, Array]]:
-        """Part after part: which rows, these in the precision of X, and in float64, times the roots
-        of their weights and with more columns beside them."""
+        """Part after part: which rows, these as they are in the block, and in float64 from the
+        center, times the roots of their weights and with more columns beside them."""
         d = self.block.shape[1]
         for rows in self.parts:
-            size = rows.stop - rows.start
-            Z = np.subtract(self._dense(rows), self.center, out=self.room[:size])
-            E = self.wide[:size]
-            E[:, :d] = Z
+            part = self._dense(rows)
+            E = self.room[: len(part)]
+            E[:, :d] = part
+            E[:, :d] -= self.center
             E[:, d:] = more[rows]
             if self.weighs:
                 E *= self.roots[rows, None]
             self.sums += self.roots[rows] @ E[:, :d]
-            yield rows, Z, E
+            yield rows, part, E
 
     def _dense(self, rows: slice) -> Array:
         part = self.block[rows]
@@ -232,9 +231,11 @@ def dense_sums(
     squares = np.zeros(block.shape[1])
     products = np.zeros((Y.shape[1], block.shape[1]))
     apart = _Apart(block, weights, 0)
-    for rows, Z, E in apart.rows(T[:, :0]):
+    room = np.empty(apart.room.shape, block.dtype) if with_targets else apart.room
+    for rows, part, E in apart.rows(T[:, :0]):
         squares += np.einsum("ij,ij->j", E, E)
         if with_targets:
+            Z = np.subtract(part, apart.center, out=room[: len(part)])
             more = factors[:, rows] @ Z
             # beyond 1e34 single precision has no room for sums
             products += more if np.isfinite(more).all() else factors[:, rows] @ Z.astype(float)
