@@ -205,3 +205,16 @@ def test_ranges_tell_which_columns_vary(monkeypatch):
     lowest, highest = moments.ranges(X)
     np.testing.assert_array_equal(lowest == highest, [False, True, False, False, False, False])
     np.testing.assert_array_equal([lowest[3], highest[3]], [X[:, 3].min(), X[:, 3].max()])
+
+
+def test_fewer_samples_than_columns(tmp_path, monkeypatch):
+    """Products would take as much memory as X: then every step passes over X, or nothing does."""
+    X, Y = correlated(n=40)
+    held = in_blocks(X, tmp_path)
+    monkeypatch.setattr(blocks, "MOST_PRODUCTS", 5)
+    selector = L2pSelector(alpha=0.5, p=1)
+    fitted = clone(selector).fit(held, Y)
+    np.testing.assert_allclose(fitted.coef_, clone(selector).fit(X, Y).coef_, atol=1e-6)
+    assert fitted.solution_.n_passes > 5
+    with pytest.raises(ValueError, match="twice as many samples, got shape"):
+        TopKSelector(2).fit(held, Y)

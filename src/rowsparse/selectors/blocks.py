@@ -37,10 +37,17 @@ def refuse_passes(r: float, X: Any, one_fit: bool) -> None:
         raise ValueError(
             f"Expected r=2 for TopKSelector on X in blocks, got r={r!r}; use r=2, or L2pSelector."
         )
-    if not one_fit and len(X.shape) == 2 and X.shape[1] > MOST_PRODUCTS:
+    if len(X.shape) != 2 or X.shape[1] <= MOST_PRODUCTS:
+        return
+    if not one_fit:
         raise ValueError(
             f"Expected X in blocks with at most {MOST_PRODUCTS} columns for many fits of "
             f"TopKSelector, got {X.shape[1]}; fit one k, use L2pSelector, or a filter first."
+        )
+    if X.shape[0] < 2 * X.shape[1]:
+        raise ValueError(
+            f"Expected X in blocks with at most {MOST_PRODUCTS} columns for TopKSelector, or twice "
+            f"as many samples, got shape {X.shape}; use L2pSelector, or a filter first."
         )
 
 
@@ -91,7 +98,8 @@ def first_pass(
     if design.moments(weights, Y) is not None:
         return design
     columns = design.shape[1] + Y.shape[1]
-    if squared and one_fit and columns > SEARCH_FROM:
+    # on fewer samples than columns products take as much memory as X, and passes are short
+    if squared and one_fit and SEARCH_FROM < columns <= len(Y):
         searched = SearchedDesign(design)
         searched.look(weights, Y)
         return searched
