@@ -211,7 +211,7 @@ def test_open_or_closed_is_no_count(recwarn):
     adata = make()
     adata.X = (adata.X > 0).astype(np.float32)
     select_genes(adata, "type", 3)
-    assert not recwarn.list
+    assert not [one for one in recwarn if "counts" in str(one.message)]
 
 
 def test_numbers_are_no_groups_of_cells():

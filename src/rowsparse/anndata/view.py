@@ -76,7 +76,7 @@ def labels_of(
         if unknown:
             close = did_you_mean(unknown[0], np.unique(labels[known]).tolist())
             raise ValueError(f"Expected groups of {groupby!r}, got {unknown[0]!r}.{close}")
-        known &= np.isin(labels, wanted)
+        known = known & np.isin(labels, wanted)  # pandas 3 lends its array to be read
     elif groups != "all":
         raise ValueError(f"Expected groups to be 'all' or a list of names, got {groups!r}.")
     cells = np.flatnonzero(known)
