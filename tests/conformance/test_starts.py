@@ -43,7 +43,8 @@ def test_best_start_is_no_worse_than_each_and_says_which_won(case):
     for name, solution in each.items():
         assert best.objective <= solution.objective * (1 + 1e-7), name
         assert solution.start == name
-    assert set(best.starts) == set(starts)
+    passed_over = {"irls"} if case.problem.loss.quadratic else set()
+    assert set(best.starts) == set(starts) - passed_over
     assert best.objective == min(best.starts.values()) == best.starts[best.start]
     assert best.objective == pytest.approx(case.objective(best), rel=1e-10)
 

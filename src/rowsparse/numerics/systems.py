@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dsysv, dtrtrs, spotrf, spotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dsysv, dtrtrs, spotrf, spotrs
 
 from .threads import blas_threads_for
 
@@ -38,6 +38,15 @@ class Cholesky:
     def back(self, B: np.ndarray) -> np.ndarray:
         """``L'X = B``."""
         return dtrtrs(self.L, B, lower=True, trans=True)[0]
+
+    def inverse(self) -> np.ndarray:
+        """``A^-1`` as a matrix, for many products with it."""
+        if not len(self.L):
+            return self.L.copy()
+        lower = dpotri(self.L, lower=True)[0]  # above it there are zeros, as in L
+        inverse = lower + lower.T
+        np.fill_diagonal(inverse, lower.diagonal())
+        return inverse
 
 
 def cholesky_solver(A: np.ndarray) -> Cholesky:

@@ -35,6 +35,7 @@ class LocalModel(Protocol):
     curvatures: np.ndarray
     metric: np.ndarray
     support: np.ndarray  # the rows in focus
+    quadratic: bool  # the loss is: ``gram`` is its Hessian
     stuck: bool  # rounds of sweeps and steps have not settled it
     enough_rows: float  # a minimum for one output needs no more nonzero ones, where that is known
     rounding: float  # of what ``along`` returns
@@ -80,15 +81,17 @@ class LocalModel(Protocol):
     def gram(self) -> np.ndarray:
         """The Hessian of a quadratic above the loss, the same for every output."""
 
+    def cross(self) -> np.ndarray:
+        """That Hessian between the rows in focus and all rows."""
+
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         """The loss's Hessian (``undamped`` = 1), or that of the quadratic above it (0)."""
 
     def preconditioner(self, diagonal: np.ndarray) -> Solve:
         """Solves with ``gram() + diag(diagonal)``, for all outputs."""
 
-    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
-        """Solves with that matrix restricted to multiples of one direction per row; None where
-        such a system would be too large."""
+    def small_gram(self) -> np.ndarray | None:
+        """``gram()``, or None where systems of that size would be too large."""
 
     def along(self, D: np.ndarray) -> float:
         """The change of the loss from W to W + D."""
@@ -231,6 +234,16 @@ class Penalty(ByValue, ABC):
     def reweightable_relative(self) -> Self | None:
         """This penalty or one like it with such a quadratic; None where there is none."""
         return self if self.reweighting_refusal is None else None
+
+    @property
+    def judges_pairs(self) -> bool:
+        """Whether ``quadratic_above`` (for nonzero rows) and ``gains`` tell what exchanges do."""
+        return False
+
+    def gains(self, pulls: np.ndarray, L: np.ndarray) -> np.ndarray:
+        """What zero rows take from the objective at their best, given norms of the gradient and
+        curvatures (cases x rows, or one case)."""
+        raise ValueError(f"Expected a penalty of Euclidean norms, got {type(self).__name__}.")
 
     def quadratic_above(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """The q_j of the quadratic ``1/2 sum_j q_j |w_j|**2`` that (up to a constant) touches the

@@ -67,6 +67,21 @@ class RowNormPenalty(RowPenalty):
     def reweighting_refusal(self) -> str | None:
         return None
 
+    @property
+    def judges_pairs(self) -> bool:
+        return True
+
+    def gains(self, pulls: np.ndarray, L: np.ndarray) -> np.ndarray:
+        strength = self.strength(pulls.shape[-1])
+        used = np.broadcast_to(np.isfinite(strength), pulls.shape) & (L > 0)
+        strength = np.broadcast_to(strength, pulls.shape)[used]
+        L = L[used]
+        z = pulls[used] / L
+        t = self.shrink(z, strength / L)
+        gains = np.zeros(pulls.shape)
+        gains[used] = L * t * (z - t / 2) - strength * self.phi(t)
+        return gains
+
     def quadratic_above(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         norms = np.sqrt(row_norms(W) ** 2 + smoothing**2)
         strength = self.strength(len(W))

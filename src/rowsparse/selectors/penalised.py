@@ -209,7 +209,7 @@ class L2pSelector(RowSelector):
     standardize : bool
         Scale columns to unit variance first; ``coef_`` is in the original scale all the same.
     init : {"best", "zero", "irls", "convex"} or array of shape (n_features, n_outputs)
-        Where to start if the problem is not convex; "best" tries all and keeps the lowest. Down
+        Where to start if the problem is not convex; "best" tries several, keeps the lowest. Down
         to k features each fit starts from the last; "best" tries the k no swap improves (r = 2).
     solver : "auto" or an object from ``rowsparse.solvers``
         ``BlockDescent`` (which "auto" is), ``IRLS`` or ``ProximalGradient``, each with ``tol``,

@@ -18,15 +18,16 @@ from ...numerics.sweep import sweep_gram, sweep_samples
 from ...numerics.systems import lifted_cholesky
 from ...penalties.base import LocalModel, Penalty, Solve
 
-# On more rows than this and than samples the radial system has no small form. Factoring it all the
-# same (up to 3000 rows, in single precision, kept for several steps) made no case of eight faster.
-LARGEST_RADIAL = 500
+# On more rows than this and than samples no system of one unknown per row is formed. Factoring it
+# all the same (up to 3000 rows, in single precision) made no case of eight faster.
+LARGEST_GRAM = 500
 
 
 class GramModel(LocalModel):
     """Squared loss and ridge through the Gram matrix G of the working set; Q = gradient at W."""
 
     stuck = False
+    quadratic = True
     enough_rows = np.inf
     rounding = 0.0  # ``along`` computes the difference itself
 
@@ -89,15 +90,17 @@ class GramModel(LocalModel):
     def gram(self) -> np.ndarray:
         return self.G_support
 
+    def cross(self) -> np.ndarray:
+        return self.G_rows
+
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         return self.G_support @ D  # a quadratic lacks no curvature
 
     def preconditioner(self, diagonal: np.ndarray) -> Solve:
         return lifted_cholesky(self.G_support, diagonal)
 
-    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
-        between = directions @ directions.T
-        return lifted_cholesky(self.G_support * between, diagonal)
+    def small_gram(self) -> np.ndarray:
+        return self.G_support
 
     @property
     def image(self) -> np.ndarray:
@@ -137,6 +140,7 @@ class SampleModel(LocalModel):
         ridges: np.ndarray,
     ):
         self.enough_rows = len(E)
+        self.quadratic = loss.quadratic
         self.X = X
         self.W = np.array(W, order="F")
         self.E = np.array(E, order="F")
@@ -240,6 +244,11 @@ class SampleModel(LocalModel):
         G[np.diag_indices_from(G)] += self.ridges[self.support]
         return G
 
+    def cross(self) -> np.ndarray:
+        products = self.X_support.T @ self.X_weighted
+        products[np.arange(self.support.size), self.support] += self.ridges[self.support]
+        return products
+
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
         V = self.X_support @ D
         if not self.loss.quadratic:
@@ -267,12 +276,9 @@ class SampleModel(LocalModel):
 
         return solve
 
-    def radial_solver(self, directions: np.ndarray, diagonal: np.ndarray) -> Solve | None:
+    def small_gram(self) -> np.ndarray | None:
         n, m = self.X_support.shape
-        if m > max(n, LARGEST_RADIAL):
-            return None
-        between = directions @ directions.T
-        return lifted_cholesky(self.gram() * between, diagonal)
+        return None if m > max(n, LARGEST_GRAM) else self.gram()
 
     @property
     def image(self) -> np.ndarray:
