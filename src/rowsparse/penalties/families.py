@@ -11,7 +11,8 @@ import numpy as np
 from ..numerics import clip
 from ..numerics import rows as maps
 from ..numerics.rows import nonzero_rows, resized_rows, row_norms
-from .base import LocalModel, Penalty, RowPenalty
+from .base import Penalty, RowPenalty
+from .local_model import LocalModel
 from .newton_levels import newton_on_levels
 from .newton_norms import newton_on_norms
 

@@ -25,7 +25,8 @@ import numpy as np
 
 from ..numerics.rows import nonzero_rows, row_squares
 from ..numerics.systems import LIFTS, Cholesky, lifted_cholesky
-from .base import LocalModel, RowPenalty
+from .base import RowPenalty
+from .local_model import LocalModel
 
 NEWTON_STEPS = 2  # before sweeps look at the structure again: they are cheaper at that
 LARGEST = 3000  # rows: a Gram matrix of so many is formed

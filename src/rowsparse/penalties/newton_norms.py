@@ -19,7 +19,8 @@ import numpy as np
 
 from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.systems import conjugate_gradients, lifted_cholesky
-from .base import LocalModel, RowPenalty, Solve
+from .base import RowPenalty
+from .local_model import LocalModel, Solve
 
 NEWTON_STEPS = 10  # before sweeps look at which rows are zero
 # Times that rows which would cross zero leave a system. Without it the 50 alphas of ISOLET1, p = 1,

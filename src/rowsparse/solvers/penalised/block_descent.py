@@ -25,7 +25,8 @@ import numpy as np
 from ...numerics.compiling import worth_compiling
 from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.threads import one_blas_thread
-from ...penalties.base import LocalModel, Penalty
+from ...penalties.base import Penalty
+from ...penalties.local_model import LocalModel
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never

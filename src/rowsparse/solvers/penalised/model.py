@@ -3,7 +3,7 @@ r"""A working set of rows, and the loss restricted to it in the form that is che
 ``GramModel`` (r = 2) keeps the Gram matrix of the working set and the gradient ``Q``;
 ``SampleModel`` (any r) keeps the dense block of columns and the residual, and its Newton systems
 are solved in the smaller of the two spaces. Both hold the current rows ``W`` (m x c, Fortran order)
-and change them in place; what they offer is ``penalties.base.LocalModel``.
+and change them in place; what they offer is ``penalties.local_model.LocalModel``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ...losses.residual import ResidualLoss
 from ...numerics.rows import nonzero_rows, row_norms, row_squares
 from ...numerics.sweep import sweep_gram, sweep_samples
 from ...numerics.systems import lifted_cholesky
-from ...penalties.base import LocalModel, Penalty, Solve
+from ...penalties.base import Penalty
+from ...penalties.local_model import LocalModel, Solve
 
 # On more rows than this and than samples no system of one unknown per row is formed. Factoring it
 # all the same (up to 3000 rows, in single precision) made no case of eight faster.

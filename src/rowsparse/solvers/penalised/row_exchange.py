@@ -24,7 +24,8 @@ import numpy as np
 
 from ...numerics.rows import largest, nonzero_rows, row_norms, row_squares
 from ...numerics.systems import lifted_cholesky
-from ...penalties.base import LocalModel, Penalty
+from ...penalties.base import Penalty
+from ...penalties.local_model import LocalModel
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
 from .block_descent import descend, objective, violation

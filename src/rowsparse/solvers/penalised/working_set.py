@@ -9,7 +9,7 @@ import numpy as np
 from ...numerics.memory import COPY_BYTES, beyond_memory
 from ...numerics.rows import largest, nonzero_rows
 from ...numerics.threads import blas_threads_for
-from ...penalties.base import LocalModel
+from ...penalties.local_model import LocalModel
 from ...problems.penalised import Evaluation, PenalisedProblem
 from .model import GramModel, SampleModel
 
