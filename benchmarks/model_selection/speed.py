@@ -1,6 +1,7 @@
-"""Seconds of CPU: tuning against MultiTaskLassoCV, half-samples, the overhead of compare.
+"""Seconds of CPU: tuning against MultiTaskLassoCV, tall tables with and without one pass for all
+folds, half-samples, the overhead of compare.
 
-python benchmarks/model_selection/speed.py [tune grid stability compare]      (default: all)
+python benchmarks/model_selection/speed.py [tune grid tall stability compare]      (default: all)
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.linear_model import MultiTaskLassoCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from rowsparse import L2pSelector, ScoreSelector, TopKSelector, ZeroNormSVC
-from rowsparse.model_selection import SelectorCV, StabilitySelector, compare
+from rowsparse.model_selection import SelectorCV, StabilitySelector, compare, tuning
+from rowsparse.model_selection import stability as stability_module
 from rowsparse.model_selection.following import follow
 from rowsparse.solvers import BlockDescent
 from rowsparse.targets import as_target
@@ -90,6 +94,54 @@ def grid() -> None:
     print(f"6 alphas × 3 r × 4 p × 5 folds on ALLAML: {seconds:.1f} s, {found.best_params_}")
 
 
+def each_by_itself(table: Any, *_: Any) -> Any:
+    """In place of ``by_passes``: every fold and half forms its own products of columns."""
+    return table
+
+
+def tall() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 200))
+    W = np.zeros((200, 3))
+    W[:10] = 0.1 * rng.standard_normal((10, 3))
+    Y = X @ W + rng.standard_normal((20_000, 3))
+    forward = TopKSelector(10, n_init=0, polish=False)
+    combinations = {"alpha": 6, "p": [0.25, 0.5, 0.75, 1], "ridge": [0, 0.01, 0.1]}
+    halves = {"random_state": 0, "n_pairs": 20}
+    print("| 20,000 × 200 | each by itself | one pass | ratio | difference |")
+    print("|---|---|---|---|---|")
+    for estimator in (
+        SelectorCV(L2pSelector(p=1)),
+        SelectorCV(L2pSelector()),
+        SelectorCV(L2pSelector(), grid=combinations),
+        SelectorCV(TopKSelector(), ks=[1, 2, 5, 10, 20]),
+        SelectorCV(forward, ks=[1, 2, 5, 10, 20]),
+        StabilitySelector(forward, **halves),
+        StabilitySelector(TopKSelector(10), **halves),
+        StabilitySelector(L2pSelector(10, p=1), **halves),
+    ):
+        clone(estimator).fit(X[:1000], Y[:1000])  # what is compiled is not measured
+        with (
+            mock.patch.multiple(tuning, by_passes=each_by_itself),
+            mock.patch.multiple(stability_module, by_passes=each_by_itself),
+        ):
+            clone(estimator).fit(X[:1000], Y[:1000])
+            alone, expected = timed(lambda e=estimator: clone(e).fit(X, Y), 1)
+        together, found = timed(lambda e=estimator: clone(e).fit(X, Y), 1)
+        apart = np.abs(_answers(found) - _answers(expected)).max()
+        print(
+            f"| {estimator!r} | {alone:.2f} | {together:.2f} | {together / alone:.2f} | "
+            f"{apart:.0e} |",
+            flush=True,
+        )
+
+
+def _answers(fitted: Any) -> np.ndarray:
+    if isinstance(fitted, SelectorCV):
+        return np.asarray(fitted.cv_results_["mean_test_score"])
+    return np.asarray(fitted.selection_probabilities_)
+
+
 def stability() -> None:
     X, y = allaml()
     print("| selector, 100 half-samples of ALLAML, k = 20 | seconds | stable at .75 |")
@@ -131,7 +183,13 @@ def overhead() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    parts = {"tune": tune, "grid": grid, "stability": stability, "compare": overhead}
+    parts = {
+        "tune": tune,
+        "grid": grid,
+        "tall": tall,
+        "stability": stability,
+        "compare": overhead,
+    }
     for part in sys.argv[1:] or parts:
         parts[part]()
         print()
