@@ -104,8 +104,7 @@ FIGURE_3_TEXT = """The paper's image sets are not to be had: emotions, yeast and
 Five folds, repeated as often as the column of splits says (the paper: 5 × 5), macro-F1 of linear
 SVMs, C = 1, one per label (LIBLINEAR with hinge loss for its speed; macro-F1 was within a point of
 LIBSVM's on one fold of each set); filters by binary relevance, as in the paper. A label that no
-sample is given counts as 0. Scene without p = .25 and our default, whose
-fits take long there."""
+sample is given counts as 0. Scene without p = .25, whose fits take long there."""
 
 
 def _data() -> str:
