@@ -33,6 +33,10 @@ from ...numerics.systems import Cholesky, lifted_cholesky
 from .columns import Columns
 from .enumeration import PROVED
 
+# Passes over all columns: two are the rule. With no more bounds lose up to 14 % of the objective;
+# with 8, or without a limit, those of ISOLET1 (600 samples, k = 20, automatic ridge) gain 4 to 9 %,
+# for 1.5 times the time of the whole fit.
+ROUNDS = 4
 # Columns looked at between two passes over all of them: on ALLAML, k = 10, some 50 have a share.
 # Half as many move no bound by more than 1e-5 of the objective; without a limit those of 17 proofs
 # cost 8 % more, and memory where pulls are nearly equal.
@@ -118,7 +122,7 @@ class Relaxation:
         """
         left = choice.left(self.k)
         best = Shares(z, -np.inf, pulls)
-        for _ in range(NEWTON_STEPS):  # two are the rule
+        for _ in range(ROUNDS):
             near = self._near(z, pulls, choice)
             chosen = choice.chosen[near]
             X = self.columns.block(near)
