@@ -332,11 +332,11 @@ def test_no_gap_is_claimed_where_the_problem_is_not_convex():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
-def test_best_start_is_no_worse_than_any_single_start(p, seed):
+def test_best_start_is_no_worse_than_any_that_it_tries(p, seed):
     X, y = labelled(n=40, d=60, c=4, seed=seed)
     reached = {
         init: objective(L2pSelector(alpha=0.03, p=p, init=init).fit(X, y), X, signs(y))
-        for init in ("best", "zero", "irls", "convex")
+        for init in ("best", "zero", "convex")
     }
     assert reached["best"] <= min(reached.values()) * (1 + 1e-8)
 

@@ -128,7 +128,9 @@ def lower(
     # For r < 2 the null model, from which the path has come, is the dearest start: without it
     # r = .5, p = 1 on ALLAML takes 16 s, not 28, and ends at the same objectives.
     known = isinstance(init, str) and init == "best" and not problem.loss.quadratic
-    cold = search(problem, solver, init, exchange=False, but="zero" if known else "")
+    # for r < 2 exchanges at every alpha would cost more than the rest of a path
+    exchange = problem.loss.quadratic
+    cold = search(problem, solver, init, exchange, but="zero" if known else "")
     best = min(found, cold, key=_objective)
     status = cold.solution.status
     starts = cold.solution.starts or {cold.solution.start: cold.solution.objective}
