@@ -129,9 +129,9 @@ def tall() -> None:
             alone, expected = timed(lambda e=estimator: clone(e).fit(X, Y), 1)
         together, found = timed(lambda e=estimator: clone(e).fit(X, Y), 1)
         apart = np.abs(_answers(found) - _answers(expected)).max()
+        title = " ".join(repr(estimator).split())
         print(
-            f"| {estimator!r} | {alone:.2f} | {together:.2f} | {together / alone:.2f} | "
-            f"{apart:.0e} |",
+            f"| {title} | {alone:.2f} | {together:.2f} | {together / alone:.2f} | {apart:.0e} |",
             flush=True,
         )
 
