@@ -14,6 +14,8 @@ PENALTY = "a loss with a penalty on the rows"
 AT_MOST_K = "a loss with at most k nonzero rows"
 MARGIN = "a margin loss with a norm"
 
+WIDE = 1e-2  # a gap of this part of the objective leaves its second digit open
+
 _proving: ContextVar[bool] = ContextVar("proving", default=True)
 
 
@@ -70,3 +72,12 @@ def without_proofs() -> Iterator[None]:
 def proofs_wanted() -> bool:
     """Whether somebody will read what is proved of a solution."""
     return _proving.get()
+
+
+def is_wide(gap: float | None, objective: float, tol: float, problem: Problem) -> bool:
+    """Whether so much may be missing that the criterion of a solver cannot be believed: in float32
+    it ends far from the optimum of a small alpha, and that of reweighting does not see zero rows.
+    A gap of ``tol`` times the null objective is as much as was asked for."""
+    if gap is None or gap <= WIDE * abs(objective):
+        return False
+    return gap > tol * problem.objective(problem.null_point)

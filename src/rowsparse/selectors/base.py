@@ -202,6 +202,7 @@ class JointSelector(DirectSelector):
     ) -> None:
         """The fitted attributes of a solution: the k best of the eligible rows are selected, or
         without k the nonzero ones. ``entering``: how nearly the others entered."""
+        refuse_not_finite(solution)
         # In float64 also where X is float32: rounded coefficients of nearly equal columns, which
         # are large and cancel, would have another objective than the one that was certified.
         W = solution.W / data.scales[:, None]
@@ -296,6 +297,15 @@ def _exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: i
     support = np.zeros(order.size, dtype=bool)
     support[chosen] = True
     return support
+
+
+def refuse_not_finite(solution: Solution) -> None:
+    """Raise where numbers have overflowed on the way: nothing of such a fit means anything."""
+    if not (np.isfinite(solution.objective) and np.isfinite(solution.W).all()):
+        raise ValueError(
+            "Expected X and y whose products are finite, got numbers that overflowed in "
+            f"{solution.solver}; rescale X and y, or use standardize=True."
+        )
 
 
 def say_how_it_ended(solution: Solution) -> None:

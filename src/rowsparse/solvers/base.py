@@ -15,7 +15,7 @@ import numpy as np
 
 from ..numerics.rows import nonzero_rows
 from ..numerics.threads import blas_threads_for
-from ..problems.base import Evaluation, Problem, proofs_wanted
+from ..problems.base import Evaluation, Problem, is_wide, proofs_wanted
 from ..results import Solution, Status, Step
 from ..values import Parameters
 
@@ -282,6 +282,9 @@ def certified(
     steps = tuple(history)
     gap = problem.duality_gap(W, evaluation) if proofs_wanted() else None
     facts = {"gap": gap, **more}  # some solvers know a better one
+    wide = "gap" not in more and is_wide(gap, evaluation.objective, solver.tol, problem)
+    if wide and status == Status.CONVERGED:
+        status = Status.STALLED
     if evaluation.gradient is not None:
         facts["gradient"] = problem.split(evaluation.gradient)[0]
     return Solution(

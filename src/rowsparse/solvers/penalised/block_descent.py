@@ -31,10 +31,10 @@ from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never
 from .model import GramModel
+from .moves import NO_MOVES, Moves
 from .working_set import WorkingSet, guessed_rows
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
-IDLE = 1e-9  # of the objective: a step gained less. 7 x 61 (r = 1): 64 such, 7 s, with 1e-10
 HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
 STUCK = 10  # rounds: most descents need fewer
 # A violation that is the same to within this part for so many rounds ends a descent: on 6 x 19
@@ -65,7 +65,7 @@ class _State(State):
     smoothing: float
     working_set: WorkingSet
     alpha: float  # of the penalty
-    n_idle: int = 0  # steps in a row that changed nothing
+    moves: Moves = NO_MOVES
     near: bool = False  # what is left is little: a neighbour was solved
     origin: _State | None = None  # the start, where a smoothing may lead above it
 
@@ -167,12 +167,10 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
             smoothing = max(new.smoothing * LOWERING, problem.smoothing_floor)
             E = new.evaluation.residual
             return self._assessed(problem, W, smoothing, working_set, E)
-        same_rows = working_set.rows.size == state.working_set.rows.size
-        no_lower = new.objective >= state.objective * (1 - IDLE)
-        no_nearer = new.criterion > 0.5 * state.criterion
-        if same_rows and no_lower and no_nearer and not new.converged:
-            new.n_idle = state.n_idle + 1
-            new.stalled = new.n_idle > 2
+        if not new.converged:
+            same_rows = working_set.rows.size == state.working_set.rows.size
+            new.moves = state.moves.then(state, new, same_rows)
+            new.stalled = new.moves.lead_nowhere
         return new
 
     def _from_guess(
