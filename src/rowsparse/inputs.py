@@ -11,13 +11,15 @@ import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 
 Check = Callable[[str, Any], object]
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 TASKS = ("auto", "classification", "regression")
 
@@ -31,6 +33,22 @@ def check_parameters(estimator: Any) -> None:
     given = vars(estimator)
     for name, check in estimator._checks.items():
         check(name, given[name])
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Decorate ``fit``: an estimator whose fit raises, or meets Ctrl-C, is as it was before."""
+
+    @wraps(fit)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # shallow: fitted attributes are replaced one by one, never changed in place
+        before = vars(self).copy()
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return cast(Fit, whole)
 
 
 def optional(check: Check) -> Check:
@@ -53,7 +71,7 @@ def check_number(
 ) -> float:
     """A finite number in a range."""
     inside = is_real(value) and low <= value <= high and not (low_open and value == low)
-    if inside and np.isfinite(value):
+    if inside and abs(value) <= sys.float_info.max:  # an integer may be larger than any double
         return float(value)
     span = f"to be a finite number {'>' if low_open else '>='} {low:g}"
     if np.isfinite(high):
@@ -169,7 +187,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
     """Weights >= 0, one per sample, not all zero."""
     if sample_weight is None:
         return None
-    s = _numbers(sample_weight, "sample_weight")
+    s = as_numbers(sample_weight, "sample_weight")
     if s.ndim == 0:
         s = np.full(n, float(s))
     if s.shape != (n,):
@@ -193,7 +211,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
     return s
 
 
-def _numbers(values: Any, name: str) -> np.ndarray:
+def as_numbers(values: Any, name: str) -> np.ndarray:
     """What NumPy reads as real numbers, each of them given."""
     try:
         array = np.asanyarray(values)
@@ -213,7 +231,7 @@ def check_feature_weights(
     by_name = _named_values(feature_weights)
     if by_name is not None:
         feature_weights = _weights_by_name(by_name, n_features, names)
-    weights = _numbers(feature_weights, "feature_weights")
+    weights = as_numbers(feature_weights, "feature_weights")
     if weights.shape != (n_features,):
         raise ValueError(
             f"Expected feature_weights with one number per column of X, shape ({n_features},), "

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import rowsparse as rs
 from rowsparse import filters
-from rowsparse.model_selection import KnockoffSelector
+from rowsparse.model_selection import KnockoffSelector, SelectorCV, StabilitySelector
 
 RNG = np.random.default_rng(0)
 N, D = 24, 5
@@ -188,3 +188,62 @@ def test_numbers_in_y_whose_squares_are_none_are_refused(model, unit):
 def test_a_strange_y_is_refused_in_a_sentence(y, said):
     with pytest.raises(ValueError, match=f"^Expected .*{said}"):
         rs.L2pSelector(2).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["alpha", "ridge"])
+def test_an_integer_beyond_every_double_is_refused_in_a_sentence(name):
+    with pytest.raises(ValueError, match=f"^Expected {name} to be a finite number"):
+        rs.L2pSelector(2, **{name: 10**400}).fit(X, Y)
+
+
+@pytest.mark.parametrize("start", [{0: 1.0}, np.full((D, 3), 1e300), np.full((D, 3), np.nan)])
+def test_a_start_of_no_use_is_refused_in_a_sentence(start):
+    with pytest.raises((TypeError, ValueError), match=r"^Expected init (as|with)"):
+        rs.L2pSelector(2, init=start).fit(X, Y)
+
+
+def test_a_kernel_that_returns_no_numbers_is_refused_in_a_sentence():
+    with pytest.raises(TypeError, match=r"^Expected the values of a callable kernel as real num"):
+        rs.ZeroNormKernelSVC(kernel=lambda A, B: {}).fit(X, Y)
+
+
+@pytest.mark.parametrize("strange", ["masked", "times", "structured", "words"])
+def test_predictions_are_for_tables_of_numbers(strange):
+    fitted = rs.L2pSelector(2).fit(X, Y)
+    with pytest.raises((TypeError, ValueError), match=r"^Expected"):
+        fitted.predict(NO_TABLES[strange][0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rs.L2pSelector(2),
+        rs.ZeroNormKernelSVC(),
+        SelectorCV(rs.ScoreSelector("f", 2), ks=[1, 2], cv=2),
+        StabilitySelector(rs.ScoreSelector("f", 2), n_pairs=2),
+        KnockoffSelector(rs.ScoreSelector("f", 2), fdr=0.9),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_that_is_refused_changes_nothing(model):
+    model.fit(X, Y)
+    before = vars(model).copy()
+    frame = pd.DataFrame(X, columns=list("abcde"))  # its names would be kept
+    with pytest.raises(ValueError, match=r"^Expected"):
+        model.fit(frame, np.zeros(N, dtype=int))
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"grid": 3}, "Expected grid as a mapping"),
+        ({"rule": lambda results: None}, "Expected rule to return an index"),
+        ({"scoring": "neg_log_loss"}, "Expected .*an estimator that can be scored by"),
+    ],
+    ids=["grid", "rule", "scoring"],
+)
+def test_a_search_says_what_it_was_given(parameters, said):
+    search = SelectorCV(rs.ScoreSelector("f", 2), ks=[1, 2], cv=2, **parameters)
+    with pytest.raises((TypeError, ValueError), match=f"^{said}"):
+        search.fit(X, Y)

@@ -69,7 +69,8 @@ def combinations(
 
 def _grids(selector: Any, grid: Any) -> list[dict[str, Any]]:
     """The grid as a list of mappings whose names the selector knows."""
-    listed = [grid or {}] if grid is None or isinstance(grid, Mapping) else list(grid)
+    several = isinstance(grid, list | tuple)
+    listed = list(grid) if several else [{} if grid is None else grid]
     known = selector.get_params(deep=True)
     for one in listed:
         if not isinstance(one, Mapping):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from ..inputs import check_integer, check_number, check_parameters
+from ..inputs import all_or_nothing, check_integer, check_number, check_parameters
 from ..selectors.base import FeatureSelector
 from ..values import ByValue
 from .following import refuse_interrupted
@@ -143,6 +143,7 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
         self.random_state = random_state
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> KnockoffSelector:
         """Draw copies, fit columns and copies together, and compare.
 

@@ -14,7 +14,15 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs import check_integer, check_name, check_number, check_parameters, is_integer, optional
+from ..inputs import (
+    all_or_nothing,
+    check_integer,
+    check_name,
+    check_number,
+    check_parameters,
+    is_integer,
+    optional,
+)
 from ..selectors.base import FeatureSelector
 from ..selectors.grouped import features_of
 from .error_bounds import BOUNDS, completed
@@ -120,6 +128,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         self.store = store
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: Any, groups: Any = None, **fit_params: Any) -> Self:
         """Select on every half-sample and count.
 

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs import check_parameters
+from ..inputs import all_or_nothing, check_parameters
 from ..selectors import TopKSelector
 from ..selectors.base import FeatureSelector
 from ..selectors.paths import selection_path
@@ -113,6 +113,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self.n_jobs = n_jobs
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Compare all candidates and fit the chosen one on all samples.
 

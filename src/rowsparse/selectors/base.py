@@ -21,10 +21,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..designs import ChunkedDesign, in_blocks, is_dask
-from ..inputs import Check, check_integer, check_number, check_parameters, check_positive
+from ..inputs import (
+    Check,
+    all_or_nothing,
+    check_integer,
+    check_number,
+    check_parameters,
+    check_positive,
+)
 from ..numerics.rows import row_norms
 from ..results import Solution
 from ..solvers.base import Solver
+from ..strange_tables import explain_no_table, refuse_strange_table
 from .blocks import check_same_columns
 from .data import FLOATS, Data
 from .wrong_tool import WrongToolWarning, weigh
@@ -128,6 +136,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
 class DirectSelector(FeatureSelector, ABC):
     """A selector that looks at X and y itself, unlike one that fits another many times."""
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features to select.
 
@@ -139,13 +148,7 @@ class DirectSelector(FeatureSelector, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        # shallow: fitted attributes are replaced one by one, never changed in place
-        before = vars(self).copy()
-        try:
-            self._fit(X, y, sample_weight)
-        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
-            self.__dict__ = before
-            raise
+        self._fit(X, y, sample_weight)
         return self
 
     @abstractmethod
@@ -268,7 +271,12 @@ class JointSelector(DirectSelector):
         check_is_fitted(self, "coef_")
         if in_blocks(X):
             return check_same_columns(self, X).matmul(self.coef_.T) + self.intercept_
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        refuse_strange_table(X)
+        try:
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        except (TypeError, ValueError):
+            explain_no_table(X)
+            raise
         # few of many columns: reading the others would be most of the time
         used = np.flatnonzero(self.coef_.any(axis=0))
         return safe_sparse_dot(X[:, used], self.coef_.T[used], dense_output=True) + self.intercept_

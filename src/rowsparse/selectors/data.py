@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ..designs import ChunkedDesign, Design, Standardized, as_design, in_blocks
 from ..inputs import (
+    as_numbers,
     check_feature_weights,
     check_number,
     check_sample_weight,
@@ -39,6 +40,7 @@ from ..targets import (
 from .blocks import first_pass, refuse_bad_blocks, refuse_blocks, validated_blocks
 
 FLOATS = [np.float64, np.float32]
+LARGEST = 1e100  # of a start's coefficients: three of them multiplied are still a number
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -158,13 +160,16 @@ def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:
             known = ", ".join(map(repr, starts))
             raise ValueError(f"Expected {name} to be {known}, 'best' or an array, got {value!r}.")
         return
-    array = np.asarray(value, dtype=float)
+    array = as_numbers(value, name)
     if array.ndim != 2:
         raise ValueError(
             f"Expected {name} as an array of shape (features × outputs), got {array.shape}."
         )
-    if not np.isfinite(array).all():
-        raise ValueError(f"Expected a finite {name} array, got NaN or infinity in it.")
+    if not (np.abs(array) <= LARGEST).all():
+        raise ValueError(
+            f"Expected {name} with finite numbers up to {LARGEST:g}, got NaN, infinity or larger "
+            "ones in it."
+        )
 
 
 def check_ridge(name: str, value: Any) -> None:

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..designs import Design
+from ..inputs import as_numbers
 from ..numerics.memory import CACHE_BYTES
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -40,7 +41,7 @@ class Kernel:
 
     def _values(self, A: Any, B: Any) -> np.ndarray:
         if callable(self.kernel):
-            K = np.asarray(self.kernel(A, B), dtype=float)
+            K = as_numbers(self.kernel(A, B), "the values of a callable kernel")
             if K.shape != (A.shape[0], B.shape[0]):
                 raise ValueError(
                     f"Expected kernel(A, B) of shape {(A.shape[0], B.shape[0])}, got {K.shape}; "
