@@ -247,3 +247,23 @@ def test_a_search_says_what_it_was_given(parameters, said):
     search = SelectorCV(rs.ScoreSelector("f", 2), ks=[1, 2], cv=2, **parameters)
     with pytest.raises((TypeError, ValueError), match=f"^{said}"):
         search.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "solver", ["auto", rs.solvers.ALM(), rs.solvers.SFS()], ids=lambda s: type(s).__name__
+)
+@pytest.mark.parametrize("size", [1e100, 1e150])
+def test_columns_whose_products_overflow_are_refused_unless_standardised(solver, size):
+    """They were an OverflowError, an IndexError and a ZeroDivisionError."""
+    with pytest.raises(ValueError, match=r"^Expected columns of X of a size up to 1e\+60"):
+        rs.TopKSelector(2, standardize=False, solver=solver).fit(size * X, Y)
+    kept = rs.TopKSelector(2, solver=solver).fit(size * X, Y).support_
+    assert np.array_equal(kept, rs.TopKSelector(2, solver=solver).fit(X, Y).support_)
+
+
+def test_an_excluded_column_of_any_size_does_no_harm():
+    huge = np.append(X, 1e150 * X[:, :1], axis=1)
+    factors = np.append(np.ones(D), np.inf)
+    fitted = rs.TopKSelector(2, standardize=False, feature_weights=factors).fit(huge, Y)
+    plain = rs.TopKSelector(2, standardize=False).fit(X, Y)
+    assert np.array_equal(fitted.support_[:D], plain.support_)

@@ -41,6 +41,7 @@ from .blocks import first_pass, refuse_bad_blocks, refuse_blocks, validated_bloc
 
 FLOATS = [np.float64, np.float32]
 LARGEST = 1e100  # of a start's coefficients: three of them multiplied are still a number
+LARGEST_COLUMN = 1e60  # that is not standardised: five of them multiplied are still a number
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."
@@ -201,6 +202,12 @@ def refuse_bad_squares(selector: Any, X: Any, problem: PenalisedProblem) -> None
     squares = refuse_bad_numbers(selector, X, problem.sample_curvatures)
     if not squares.any():
         raise ValueError(_nothing_to_select(squares))
+    largest = np.sqrt(squares[~problem.penalty.excluded(problem.n_rows)].max(initial=0.0))
+    if largest > LARGEST_COLUMN:
+        raise ValueError(
+            f"Expected columns of X of a size up to {LARGEST_COLUMN:.0e} without standardize, got "
+            f"{largest:.2g}; use standardize=True or rescale X."
+        )
 
 
 def refuse_bad_numbers(selector: Any, X: Any, sums: np.ndarray) -> np.ndarray:
