@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 Check = Callable[[str, Any], object]
-Fit = TypeVar("Fit", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 TASKS = ("auto", "classification", "regression")
 
@@ -35,20 +36,21 @@ def check_parameters(estimator: Any) -> None:
         check(name, given[name])
 
 
-def all_or_nothing(fit: Fit) -> Fit:
+def all_or_nothing(fit: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """Decorate ``fit``: an estimator whose fit raises, or meets Ctrl-C, is as it was before."""
 
     @wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def whole(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        estimator: Any = args[0]
         # shallow: fitted attributes are replaced one by one, never changed in place
-        before = vars(self).copy()
+        before = vars(estimator).copy()
         try:
-            return fit(self, *args, **kwargs)
+            return fit(*args, **kwargs)
         except BaseException:
-            self.__dict__ = before
+            estimator.__dict__ = before
             raise
 
-    return cast(Fit, whole)
+    return whole
 
 
 def optional(check: Check) -> Check:
