@@ -23,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..designs import ChunkedDesign, in_blocks, is_dask
 from ..inputs import (
     Check,
-    all_or_nothing,
     check_integer,
     check_number,
     check_parameters,
@@ -136,7 +135,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
 class DirectSelector(FeatureSelector, ABC):
     """A selector that looks at X and y itself, unlike one that fits another many times."""
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features to select.
 
@@ -148,7 +146,13 @@ class DirectSelector(FeatureSelector, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        self._fit(X, y, sample_weight)
+        # shallow: fitted attributes are replaced one by one, never changed in place
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
+            self.__dict__ = before
+            raise
         return self
 
     @abstractmethod

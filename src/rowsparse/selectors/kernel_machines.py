@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..designs import Subset, as_design
 from ..designs.wrappers import Standardized
 from ..inputs import (
-    all_or_nothing,
     check_class_weight,
     check_count,
     check_integer,
@@ -101,7 +100,6 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
     def _what_to_change(self) -> str:
         """The advice when nothing is left."""
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -113,7 +111,12 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        self._fit(X, y, sample_weight)
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:  # Ctrl-C too: no classifier is left fitted in part
+            self.__dict__ = before
+            raise
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
