@@ -30,6 +30,8 @@ CONVEX = [(solver, case) for solver, case in ALL if case.p == 1 and case.r >= 1]
 EXACT = [case for case in SOLVERS[BlockDescent] if case.r == 2 or (case.r >= 1 and case.p == 1)]
 # reweighting creeps where a residual vanishes for every sample: its 500 steps may not be enough
 SLOW_IRLS = [(IRLS, case) for case in SOLVERS[IRLS] if case.r <= 1 and case.d > case.n]
+# its own criterion is met there while the gap leaves the first digit of the objective open
+WIDE_IRLS = [(IRLS, case) for case in SOLVERS[IRLS] if str(case) == "r=1 p=1 60x12x1 intercept"]
 NAMES = [solver.__name__ for solver in SOLVERS]
 BY_CERTIFICATE = [(kind, case) for kind, case in ALL if kind is not IRLS]
 
@@ -65,11 +67,22 @@ def solved(kind, case):
 # -- what is returned -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "case"), **named([pair for pair in ALL if pair not in SLOW_IRLS]))
+NOT_SAID = SLOW_IRLS + WIDE_IRLS
+
+
+@pytest.mark.parametrize(("kind", "case"), **named([pair for pair in ALL if pair not in NOT_SAID]))
 def test_converges(kind, case):
     solution = solved(kind, case)
     assert solution.status == Status.CONVERGED
     assert solution.converged
+
+
+def test_a_wide_gap_is_not_called_converged():
+    ((kind, case),) = WIDE_IRLS
+    solution = solved(kind, case)
+    assert solution.criterion <= solution.tol
+    assert solution.gap > 0.01 * solution.objective
+    assert solution.status == Status.STALLED
 
 
 @pytest.mark.parametrize(("kind", "case"), **named(ALL))

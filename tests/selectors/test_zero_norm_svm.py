@@ -137,6 +137,15 @@ def test_k_is_exact_for_every_norm(norm):
         assert machine.support_.sum() == k
 
 
+def test_k_rows_cut_out_of_more_are_not_measured_against_all_rows():
+    # the squared norm has no zero rows: its optimum is no bound for k of them
+    X, y = labelled(n=60, d=12)
+    solution = ZeroNormSVC(norm=2.0, n_features_to_select=1).fit(X, y).solution_
+    assert solution.converged
+    assert solution.gap is None
+    assert ZeroNormSVC(norm=2.0).fit(X, y).solution_.gap is not None
+
+
 def test_features_that_are_always_in_or_never():
     X, y = labelled()
     weights = np.ones(8)

@@ -167,7 +167,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         W = problem.null_point
         W[alive.index] = rows
         W[-1] = intercept
-        evaluation = Certificate(objective, dual=image.dual)
+        # the k rows that stay are a problem of their own: these multipliers bound that of all rows
+        evaluation = Certificate(objective, dual=None if frozen is not None else image.dual)
         settled = bool(change <= self._enough(problem, frozen))
         proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
         trusted = image.gap <= TRUSTED
