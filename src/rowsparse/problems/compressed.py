@@ -102,6 +102,8 @@ def completed_root(known: MemberProducts, n_members: int) -> tuple[np.ndarray, n
 
 def _coordinates(products: np.ndarray, members: np.ndarray) -> np.ndarray:
     """All columns along a basis of the members' span, from the members' products with them."""
+    if not members.size:
+        return products  # no rows; LAPACK behind older SciPy refuses empty systems
     G = products[:, members]
     try:
         L = np.linalg.cholesky(G)
