@@ -15,10 +15,11 @@ def l20_alm(
     """W, V and b after every step; X has samples as rows, ``W`` is the start.
 
     The paper does not say where V and E start: V is the k largest rows of W, E the residual there.
-    The inverse is the n × n one of Woodbury's formula, formed once, as section 4.4 advises.
+    The inverse is the n × n one of Woodbury's formula, formed once, as section 4.4 advises; with
+    XX' formed once, too, a step multiplies by X and by X' once each.
     """
-    n = len(X)
-    inverse = np.linalg.inv(np.eye(n) + X @ X.T)
+    gram = X @ X.T
+    inverse = np.linalg.inv(np.eye(len(X)) + gram)
     V = largest_rows(W, k)
     XW = X @ W
     E = XW - Y
@@ -26,10 +27,12 @@ def l20_alm(
     while True:
         T = Y + E - residual_multiplier / mu
         b = (T - XW).mean(axis=0)  # (12)
-        right = V - row_multiplier / mu + X.T @ (T - b)
-        W = right - X.T @ (inverse @ (X @ right))  # (14)
+        pulled = V - row_multiplier / mu
+        X_pulled = X @ pulled
+        right = T - b - inverse @ (X_pulled + gram @ (T - b))
+        W = pulled + X.T @ right  # (14)
+        XW = X_pulled + gram @ right
         V = largest_rows(W + row_multiplier / mu, k)  # Algorithm 2
-        XW = X @ W
         XWb = XW + b
         E = shrunk_rows(XWb - Y + residual_multiplier / mu, 1 / mu)  # (17), (20)
         row_multiplier = row_multiplier + mu * (W - V)
