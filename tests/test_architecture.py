@@ -15,9 +15,9 @@ PACKAGE = Path(rowsparse.__file__).parent
 
 # A folder imports only from lower folders, and freely inside itself as long as there is no circle.
 RANKS = {
-    "numerics.svm": 0.5, "numerics": 0.0, "values": 0.0, "archives": 0.0,
+    "numerics.svm": 0.5, "numerics": 0.0, "values": 0.0, "archives": 0.0, "warn": 0.0,
     "designs": 1.0, "stores": 1.5, "losses": 1.0, "penalties": 1.0, "inputs": 1.0,
-    "strange_tables": 1.0, "targets": 1.5,
+    "targets": 1.5,
     "results": 2.0, "problems": 2.1, "filters": 2.5,
     "solvers.penalised": 3.1, "solvers.top_k": 3.2, "solvers.margin": 3.1, "solvers": 3.0,
     "paths": 4.0, "selectors": 5.0, "": 6.0, "model_selection": 6.0,

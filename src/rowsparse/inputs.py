@@ -1,8 +1,8 @@
 """Checks of what users pass in: one clear sentence each (expected, got, what to do).
 
 A parameter's check is a function of its name and value. An estimator declares ``_checks``, one for
-each of its parameters, and walks them with ``check_parameters`` before ``fit`` reads the data; what
-needs the data (k <= d, the shape of ``init``) is checked when it is there.
+each of its parameters, and walks them before ``fit`` reads the data; what needs the data (k <= d,
+the shape of ``init``, weights, X that is no table of numbers) is checked when it is there.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 Check = Callable[[str, Any], object]
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-
 TASKS = ("auto", "classification", "regression")
-
 LARGEST_WEIGHT = 1e100  # of a sample: three of them multiplied are still a number
-
 MOST_BYTES = 4e9  # of working memory, where X itself is smaller: half of a small machine's
 
 
@@ -34,23 +28,6 @@ def check_parameters(estimator: Any) -> None:
     given = vars(estimator)
     for name, check in estimator._checks.items():
         check(name, given[name])
-
-
-def all_or_nothing(fit: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """Decorate ``fit``: an estimator whose fit raises, or meets Ctrl-C, is as it was before."""
-
-    @wraps(fit)
-    def whole(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
-        estimator: Any = args[0]
-        # shallow: fitted attributes are replaced one by one, never changed in place
-        before = vars(estimator).copy()
-        try:
-            return fit(*args, **kwargs)
-        except BaseException:
-            estimator.__dict__ = before
-            raise
-
-    return whole
 
 
 def optional(check: Check) -> Check:
@@ -158,15 +135,6 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     return f" Did you mean {alike[0]!r}?" if alike else ""
 
 
-def say_fewer_than(k: int, found: int, stacklevel: int) -> None:
-    """Warn that there are not k features to select."""
-    warnings.warn(
-        f"Expected {k} features, got {found}: the other columns of X are constant or excluded.",
-        UserWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
 def check_k(
     k: Any, factors: np.ndarray, name: str = "n_features_to_select", of: str = "the columns of X"
 ) -> int:
@@ -217,6 +185,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     """What NumPy reads as real numbers, each of them given."""
     try:
         array = np.asanyarray(values)
+        # complex numbers, dates and times do become floats, without a meaning
         if array.dtype.kind in "cmM" or np.ma.is_masked(array):
             raise TypeError
         return np.asarray(array, dtype=float)
@@ -256,10 +225,9 @@ def _named_values(values: Any) -> dict[Any, Any] | None:
     if isinstance(values, Mapping):
         return dict(values)
     pandas = sys.modules.get("pandas")  # where it is not loaded there is no Series of its
-    if pandas is not None and isinstance(values, pandas.Series):
-        named = dict(values.items())
-        if all(isinstance(label, str) for label in named):
-            return named
+    is_series = pandas is not None and isinstance(values, pandas.Series)
+    if is_series and all(isinstance(label, str) for label in values.index):
+        return dict(values.items())
     return None
 
 
@@ -284,3 +252,99 @@ def _weights_by_name(
             raise TypeError(f"Expected feature_weights[{name!r}] to be a number, got {weight!r}.")
         weights[position[name]] = weight
     return weights
+
+
+def column_names(y: Any) -> tuple[str, ...] | None:
+    """The names of a data frame's columns; None for everything else."""
+    for library in ("pandas", "polars"):
+        module = sys.modules.get(library)  # a frame of a library that is not loaded is none
+        if module is not None and isinstance(y, module.DataFrame):
+            return tuple(str(name) for name in y.columns)
+    return None
+
+
+def refuse_strange_table(X: Any) -> None:
+    """Refuse what would be answered late, or taken for numbers."""
+    kind = type(X).__name__
+    if kind == "AnnData":  # known by name: the library need not be there
+        raise TypeError(
+            "Expected X as an array, a sparse matrix or a data frame, got AnnData; pass adata.X "
+            "(or adata.layers[...]) as X and adata.obs[...] as y."
+        )
+    if kind == "LazyFrame":
+        raise TypeError("Expected X as an array or a data frame, got a LazyFrame; use X.collect().")
+    if isinstance(X, list | tuple) and X and isinstance(X[0], str):
+        raise ValueError(
+            "Expected a table of numbers in X, got a list of texts; make one of them first, such "
+            "as by sklearn's TfidfVectorizer in the same Pipeline."
+        )
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            "Expected a number in every entry of X, got a masked array with masked entries; fill "
+            "them, for example by X.filled(numpy.nan) and sklearn.impute.SimpleImputer."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise TypeError(f"Expected numbers in X, got dates or times ({X.dtype}); convert them.")
+    names = column_names(X)
+    if names == ():
+        raise ValueError(f"Expected X with columns, got a data frame of shape {X.shape}.")
+    if names and _holds_times(X):
+        name_columns_without_numbers(X)
+
+
+def _holds_times(X: Any) -> bool:
+    """Whether some column of a data frame holds dates or times, which NumPy takes for numbers."""
+    kinds = " ".join({str(kind).lower() for kind in X.dtypes})
+    return any(word in kinds for word in ("date", "time", "duration"))
+
+
+def explain_no_table(X: Any) -> None:
+    """Raise with what X is if NumPy or SciPy, whose words are riddles, cannot read it."""
+    if column_names(X) is not None:
+        name_columns_without_numbers(X)
+        return
+    if sparse.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(f"Expected a sparse X with two dimensions, got {X.ndim}.")
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of complex numbers, which scikit-learn refuses
+            np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "Expected X as a table of numbers, samples by features, got what NumPy cannot read as "
+            f"one ({type(X).__name__}): {error}."
+        ) from None
+
+
+def name_columns_without_numbers(X: Any) -> None:
+    """Raise with the names of a data frame's columns that are no numbers, if there are any."""
+    wrong = {}
+    for name in X.columns:
+        try:
+            as_numbers(X[name], str(name))
+        except TypeError:
+            wrong[str(name)] = str(np.ravel(X[name])[0])
+    if wrong:
+        raise ValueError(
+            "Expected numbers in X, got strings, dates or other things in the columns "
+            f"{list(wrong)[:5]} (such as {next(iter(wrong.values()))!r}); convert them to numbers "
+            "(categories by pandas.get_dummies, decimal commas by read_csv(decimal=',')) or leave "
+            "them out."
+        ) from None
+
+
+def name_columns_with_gaps(X: Any, names: Any) -> None:
+    """Raise with the columns of an array or a sparse matrix that hold NaN, if there are any."""
+    largest = X.max(axis=0)  # NaN where one is, in one pass and without an array of X's size
+    if sparse.issparse(largest):
+        largest = largest.toarray().ravel()
+    gaps = np.flatnonzero(np.isnan(largest))
+    if gaps.size:
+        columns = [str(j if names is None else names[j]) for j in gaps[:5]]
+        raise ValueError(
+            f"Expected no missing values in X, got NaN in {gaps.size} of {X.shape[1]} columns "
+            f"(such as {', '.join(columns)}); put sklearn.impute.SimpleImputer before the selector "
+            "in a Pipeline, or leave these rows or columns out."
+        ) from None

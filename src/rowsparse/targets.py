@@ -24,6 +24,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from .inputs import check_positive, check_task
+from .warn import warn_user
 
 # Samples per value below which more than 20 whole numbers are no classes: face databases have 10
 # and more per person, 8 in a fold of five; diabetes progression has 2.1, house prices about 1.
@@ -207,12 +208,10 @@ def _are_numbers(y: np.ndarray, kind: str) -> bool:
     per_value = y.size / values.size
     if per_value >= (RARE_CODES if codes else RARE):
         return False
-    warnings.warn(
+    warn_user(
         f"y holds {values.size} different whole numbers, each in {per_value:.1f} samples on "
         "average: they are read as numbers, not as classes; pass task='classification' or "
         "task='regression' to decide.",
-        UserWarning,
-        stacklevel=2,
     )
     return True
 

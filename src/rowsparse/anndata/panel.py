@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..filters import BY_NAME
 from ..inputs import did_you_mean
 from ..selectors import L2pSelector, LpInfSelector, ScoreSelector, TopKSelector
 from ..selectors.base import FeatureSelector
+from ..warn import warn_user
 from .view import View, labels_of, mask_of, positions
 
 METHODS = {"l2p": L2pSelector, "lpinf": LpInfSelector, "topk": TopKSelector}
@@ -151,11 +151,9 @@ def _warn_of_counts(X: Any) -> None:
     # some of them tell: all of a large X would take longer than the selection
     values = X.data[:10000] if sparse.issparse(X) else np.ravel(X[:100])
     if values.size and values.max() > 1 and np.all(values == np.round(values)):
-        warnings.warn(
+        warn_user(
             "Expected log-normalised values, got whole numbers, which look like counts; normalise "
             "the cells and take log1p first, or name the layer that has such values.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

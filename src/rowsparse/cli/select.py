@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +26,7 @@ from rowsparse.cli.terminal import (
 from rowsparse.datasets import Dataset
 from rowsparse.datasets.base import Task
 from rowsparse.results import Status
+from rowsparse.warn import warn_user
 
 
 def select(
@@ -107,4 +107,4 @@ def complete(selector: Any, method: str, k: int | None, task: Task, dataset: Dat
     if k is None and known.default_k is not None:
         fewest = min(known.default_k, dataset.n_features)
         selector.set_params(n_features_to_select=fewest)
-        warnings.warn(f"-k was not given: {method} selects {fewest} features then.", stacklevel=2)
+        warn_user(f"-k was not given: {method} selects {fewest} features then.")

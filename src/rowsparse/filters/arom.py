@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inputs import check_integer, check_memory, check_number, say_fewer_than
+from ..inputs import check_integer, check_memory, check_number
 from ..numerics.svm.solve import linear_weights
+from ..warn import say_fewer_than
 from .base import FIRST_FEWER, Output, check_classes, check_how_many
 
 NEGLIGIBLE = 1e-6  # of the largest factor: such a feature has been multiplied away
@@ -50,7 +51,7 @@ def arom(
     for output in table.outputs:
         scores[usable] += _rounds(block, output, costs, k, max_iter) / len(table.outputs)
     if usable.size < k:
-        say_fewer_than(k, usable.size, stacklevel=2)
+        say_fewer_than(k, usable.size)
     return np.argsort(-scores, kind="stable")[: min(k, usable.size)], scores
 
 

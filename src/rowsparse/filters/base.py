@@ -12,9 +12,8 @@ from scipy import sparse
 from sklearn.utils import check_X_y
 
 from ..designs import ChunkedDesign, Standardized, as_design, in_blocks
-from ..inputs import check_integer, check_sample_weight
+from ..inputs import check_integer, check_sample_weight, explain_no_table, refuse_strange_table
 from ..numerics.memory import CACHE_BYTES
-from ..strange_tables import explain_no_table, refuse_strange_table
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")

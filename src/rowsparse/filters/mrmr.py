@@ -14,10 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from ..inputs import check_feature_weights, check_memory, say_fewer_than
+from ..inputs import check_feature_weights, check_memory
 from ..numerics import tables
 from ..numerics.compiling import worth_loading
 from ..numerics.threads import one_blas_thread
+from ..warn import say_fewer_than
 from .base import Table, check_choice, check_how_many, check_table, favour, logger
 from .fisher import f_of_table
 from .information import as_labels, check_bins, coded_blocks
@@ -73,7 +74,7 @@ def mrmr(
     factors = np.where(table.varying, 1.0 if factors is None else factors, np.inf)
     usable = int(np.count_nonzero(np.isfinite(factors)))
     if usable < k:
-        say_fewer_than(k, usable, stacklevel=2)
+        say_fewer_than(k, usable)
     k = min(k, usable)
     quotient = criterion.endswith("q")
     if criterion.startswith("mi"):

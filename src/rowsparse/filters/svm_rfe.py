@@ -14,10 +14,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..inputs import check_feature_weights, check_memory, check_number, is_integer, say_fewer_than
+from ..inputs import check_feature_weights, check_memory, check_number, is_integer
 from ..numerics.svm.machine import Machine
 from ..numerics.svm.solve import MOVES
 from ..numerics.threads import one_blas_thread
+from ..warn import say_fewer_than
 from .base import FIRST_FEWER, Output, Table, check_how_many, check_table, favour, logger
 
 
@@ -67,7 +68,7 @@ def svm_rfe(
     machine = _Machine(table, float(C))
     active = np.flatnonzero(table.varying & np.isfinite(factors))
     if active.size < k:
-        say_fewer_than(k, active.size, stacklevel=2)
+        say_fewer_than(k, active.size)
     scores = np.zeros(d)
     rounds = 0
     while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from ..inputs import check_integer, is_integer
+from ..warn import warn_user
 from .comparison import Cell, Comparison
 from .following import checked_ks, follow
 from .intake import Table, check_selector, seeded
@@ -230,11 +230,9 @@ def _all_cells(
         # nothing to show: as if nobody had caught Ctrl-C
         if not found and not known:
             raise KeyboardInterrupt
-        warnings.warn(
+        warn_user(
             f"Interrupted: {done[0]} of {len(units)} paths are finished, and the comparison holds "
             "these." + ("" if folder is None else " The same call goes on from there."),
-            UserWarning,
-            stacklevel=3,
         )
     known.update({cells[0].key: cells for cells in found})
     return [cell for unit in units if unit.key in known for cell in known[unit.key]]

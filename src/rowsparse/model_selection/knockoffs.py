@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -13,9 +12,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from ..inputs import all_or_nothing, check_integer, check_number, check_parameters
-from ..selectors.base import FeatureSelector
+from ..inputs import check_integer, check_number, check_parameters
+from ..selectors.base import FeatureSelector, all_or_nothing
 from ..values import ByValue
+from ..warn import warn_user
 from .following import refuse_interrupted
 from .intake import Table, check_selector, seeded, seeds
 from .knockoff_copies import KnockoffSampler, checked_covariance, standardised
@@ -230,21 +230,17 @@ class KnockoffSelector(CallbackSupportMixin, FeatureSelector):
     def _say(self, interrupted: bool) -> None:
         done = len(self.result_.statistics)
         if interrupted and done < self.n_draws:
-            warnings.warn(
+            warn_user(
                 f"Interrupted: {done} of {self.n_draws} draws are finished, and the selection "
                 "rests on these.",
-                UserWarning,
-                stacklevel=4,
             )
         if not self.support_.any():
             # the threshold counts one false column before any: (1 + 0) / k <= fdr
             least = int(np.ceil(1 / self.fdr))
-            warnings.warn(
+            warn_user(
                 f"No column is selected: at fdr={self.fdr:g} at least {least} columns must beat "
                 f"their copies, {np.count_nonzero(self.statistics_ > 0)} of {self.support_.size} "
                 "did. Raise fdr, give more samples, or use StabilitySelector.",
-                UserWarning,
-                stacklevel=4,
             )
 
     def get_metadata_routing(self) -> MetadataRouter:

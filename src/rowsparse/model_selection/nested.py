@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from ..warn import warn_user
 from .following import Step, n_selected
 from .intake import Metadata, Table
 from .intervals import corrected_interval, score_limits
@@ -38,11 +38,9 @@ def nested_score(
     if not found:
         raise KeyboardInterrupt
     if interrupted and len(found) < len(tasks):
-        warnings.warn(
+        warn_user(
             f"Interrupted: {len(found)} of {len(tasks)} outer folds are finished, and the score "
             "rests on these.",
-            UserWarning,
-            stacklevel=3,
         )
     scores = np.array([fold.score for fold in found])
     share = float(np.mean([split.test.size / split.train.size for split in splits]))

@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from ..inputs import did_you_mean
-from ..strange_tables import column_names
+from ..inputs import column_names, did_you_mean
 from ..targets import Target
 
 RIDGE = 1.0  # the default of scikit-learn's Ridge and RidgeClassifier, which the fast form equals

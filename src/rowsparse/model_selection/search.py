@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from ..warn import warn_user
 from .following import follow
 from .grids import Combination
 from .intake import Metadata, Table
@@ -152,7 +152,7 @@ def evaluate_all(
     )
 
 
-def say_what_went_wrong(evaluation: Evaluation, stacklevel: int) -> None:
+def say_what_went_wrong(evaluation: Evaluation) -> None:
     """One warning each for an interruption, for failures, and for fits that did not converge."""
     if np.isnan(evaluation.scores).all():
         raise ValueError(
@@ -176,7 +176,7 @@ def say_what_went_wrong(evaluation: Evaluation, stacklevel: int) -> None:
             "solver's max_iter, or its tol if this accuracy is enough."
         )
     for sentence in said:
-        warnings.warn(sentence, UserWarning, stacklevel=stacklevel + 1)
+        warn_user(sentence)
 
 
 def results_table(evaluation: Evaluation) -> dict[str, Any]:

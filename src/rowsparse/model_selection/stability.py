@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -15,7 +14,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from ..inputs import (
-    all_or_nothing,
     check_integer,
     check_name,
     check_number,
@@ -23,8 +21,9 @@ from ..inputs import (
     is_integer,
     optional,
 )
-from ..selectors.base import FeatureSelector
+from ..selectors.base import FeatureSelector, all_or_nothing
 from ..selectors.grouped import features_of
+from ..warn import warn_user
 from .error_bounds import BOUNDS, completed
 from .following import with_k
 from .half_samples import Half, PairTask, all_halves, folder_of, with_parts
@@ -274,7 +273,7 @@ class StabilitySelector(CallbackSupportMixin, FeatureSelector):
         if not self.support_.any():
             sentences.append(self.stability_.explanation())
         for sentence in sentences:
-            warnings.warn(sentence, UserWarning, stacklevel=4)
+            warn_user(sentence)
 
     def at(self, *, threshold: float | None = None, pfer: float | None = None) -> Self:
         """A copy with another threshold, or with the smallest that keeps a pfer; nothing is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +12,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs import all_or_nothing, check_parameters
+from ..inputs import check_parameters
 from ..selectors import TopKSelector
-from ..selectors.base import FeatureSelector
+from ..selectors.base import FeatureSelector, all_or_nothing
 from ..selectors.paths import selection_path
 from ..selectors.penalised import RowSelector
+from ..warn import warn_user
 from .grids import Combination, combinations
 from .intake import Metadata, Table, check_selector, fit_params_of
 from .parts import by_passes
@@ -141,7 +141,7 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         n_paths = len(combos) * len(splits)
         with Progress(self, X, y, n_paths, "path on a fold", ("fold", len(combos))) as progress:
             found = evaluate_all(table, readout, combos, splits, self.n_jobs, progress.step, parts)
-        say_what_went_wrong(found, stacklevel=3)
+        say_what_went_wrong(found)
         self.cv_results_ = results_table(found)
         self.n_splits_ = len(splits)
         self._choose(found.scores)
@@ -152,12 +152,10 @@ class SelectorCV(CallbackSupportMixin, FeatureSelector):
         self._set_result(found.scores)
         progress.end()
         if not self.support_.any():
-            warnings.warn(
+            warn_user(
                 f"The choice by rule={self.rule!r} is the empty model: no selection is better than "
                 "none beyond what the folds can tell. Use rule='best', more samples, or take it "
                 "as the answer.",
-                UserWarning,
-                stacklevel=3,
             )
         return self
 

@@ -28,7 +28,7 @@ from ..numerics.rows import n_distinct
 from ..penalties import Cardinality
 from ..solvers.top_k.search import unexplained
 from .data import Data
-from .rounds import known_in_rounds
+from .rounds import know
 
 # The factor of t**2 and the power of s: chosen on half A of the sets of benchmarks/quality,
 # reported on half B.
@@ -70,11 +70,9 @@ def noise(data: Data, k: int, n: int, price: float, fit_intercept: bool) -> floa
     always = data.factors == 0
     penalty = Cardinality(max(k - int(always.sum()), 0), data.factors)
     loss = ResidualLoss(2.0, data.weights)
-    left, _ = known_in_rounds(
-        data.X,
-        lambda: unexplained(data.problem(loss, penalty, fit_intercept)),
-        rows_of=lambda found: found[1],
-    )
+    left, rows = unexplained(data.problem(loss, penalty, fit_intercept))
+    while data.in_rounds and know(data.X, rows):
+        left, rows = unexplained(data.problem(loss, penalty, fit_intercept))
     if left <= 0:
         return 0.0
     # in logarithms: the exponential alone may leave the range of floats

@@ -5,11 +5,11 @@ Estimators with many parameters are dataclasses: a field is a parameter of the c
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,14 +27,19 @@ from ..inputs import (
     check_number,
     check_parameters,
     check_positive,
+    explain_no_table,
+    refuse_strange_table,
 )
 from ..numerics.rows import row_norms
 from ..results import Solution
 from ..solvers.base import Solver
-from ..strange_tables import explain_no_table, refuse_strange_table
+from ..warn import warn_user
 from .blocks import check_same_columns
 from .data import FLOATS, Data
 from .wrong_tool import WrongToolWarning, weigh
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 class FeatureSelector(SelectorMixin, BaseEstimator):
@@ -132,9 +137,27 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
+def all_or_nothing(fit: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Decorate ``fit``: an estimator whose fit raises, or meets Ctrl-C, is as it was before."""
+
+    @wraps(fit)
+    def whole(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        estimator: Any = args[0]
+        # shallow: fitted attributes are replaced one by one, never changed in place
+        before = vars(estimator).copy()
+        try:
+            return fit(*args, **kwargs)
+        except BaseException:
+            estimator.__dict__ = before
+            raise
+
+    return whole
+
+
 class DirectSelector(FeatureSelector, ABC):
     """A selector that looks at X and y itself, unlike one that fits another many times."""
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features to select.
 
@@ -146,13 +169,7 @@ class DirectSelector(FeatureSelector, ABC):
         sample_weight : array of n_samples numbers >= 0; a weight of 2 is a row repeated
         """
         check_parameters(self)
-        # shallow: fitted attributes are replaced one by one, never changed in place
-        before = vars(self).copy()
-        try:
-            self._fit(X, y, sample_weight)
-        except BaseException:  # Ctrl-C too: no estimator is left fitted in part
-            self.__dict__ = before
-            raise
+        self._fit(X, y, sample_weight)
         return self
 
     @abstractmethod
@@ -243,7 +260,7 @@ class JointSelector(DirectSelector):
         evidence = weigh(data.X, data.target.Y, self.support_, np.isfinite(data.factors))
         if evidence is not None and evidence.is_wrong_tool:
             self.notes_ = (evidence.sentence(int(np.count_nonzero(self.support_))),)
-            warnings.warn(self.notes_[0], WrongToolWarning, stacklevel=5)
+            warn_user(self.notes_[0], WrongToolWarning)
 
     @available_if(_has_classes)
     def decision_function(self, X: Any) -> np.ndarray:
@@ -325,9 +342,8 @@ def say_how_it_ended(solution: Solution) -> None:
     if solution.converged:
         return
     far = "" if solution.criterion is None else f": criterion {solution.criterion:.2g}"
-    warnings.warn(
+    warn_user(
         f"The solver stopped {solution.status} after {solution.n_iter} iterations and "
         f"{solution.seconds:.3g} s{far}, wanted {solution.tol:.2g}. {solution.advice}",
         ConvergenceWarning,
-        stacklevel=4,
     )

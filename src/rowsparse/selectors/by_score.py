@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -18,8 +17,8 @@ from ..inputs import (
     check_k,
     check_task,
     did_you_mean,
-    say_fewer_than,
 )
+from ..warn import say_fewer_than, warn_user
 from .base import DirectSelector
 from .data import NOTHING_VARIES, Samples
 
@@ -135,7 +134,7 @@ class ScoreSelector(DirectSelector):
         self.support_ = self.ranking_ <= min(k, usable.size)
         self._set_classes(samples.target.classes)
         if usable.size < k:
-            say_fewer_than(k, usable.size, stacklevel=3)
+            say_fewer_than(k, usable.size)
 
 
 class ScoreFunction:
@@ -243,9 +242,8 @@ def _read(answer: Any, d: int) -> tuple[np.ndarray | None, np.ndarray]:
             f"got shape {scores.shape}."
         )
     if order is None and np.isnan(scores).any():
-        warnings.warn(
+        warn_user(
             f"The score of {np.isnan(scores).sum()} features is NaN; they are ranked last.",
-            stacklevel=5,
         )
     return order, scores
 

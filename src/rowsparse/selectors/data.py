@@ -10,25 +10,23 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from ..designs import ChunkedDesign, Design, Standardized, as_design, in_blocks
+from ..designs import ChunkedDesign, Design, SearchedDesign, Standardized, as_design, in_blocks
 from ..inputs import (
     as_numbers,
     check_feature_weights,
     check_number,
     check_sample_weight,
+    column_names,
     error_of,
+    explain_no_table,
     is_real,
+    name_columns_with_gaps,
+    refuse_strange_table,
 )
 from ..losses import ResidualLoss
 from ..penalties import Penalty
 from ..problems.compressed import of_passes
 from ..problems.penalised import PenalisedProblem
-from ..strange_tables import (
-    column_names,
-    explain_no_table,
-    name_columns_with_gaps,
-    refuse_strange_table,
-)
 from ..targets import (
     SMALLEST_SQUARE,
     Target,
@@ -95,6 +93,11 @@ class Data:
     scales: np.ndarray
     factors: np.ndarray  # of the features; infinite for constant columns
     X: Any  # the table itself, ndarray, memory map, CSC or ChunkedDesign
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether fits learn in rounds what they need of X; of a table in memory they know all."""
+        return isinstance(self.X, SearchedDesign)
 
     @classmethod
     def of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -36,6 +35,7 @@ from ..results import Solution
 from ..solvers.base import Solver, run
 from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
+from ..warn import warn_user
 from .base import decided, say_how_it_ended, solver_for
 from .data import validated
 from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
@@ -145,7 +145,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         k = None
         if self.n_vectors_to_select is not None:
             k = check_k(self.n_vectors_to_select, weights, "n_vectors_to_select", "the samples")
-            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points", 4)
+            k = at_most_usable(k, factors, "support vectors", "X has no more distinct points")
         solver = self.solver if isinstance(self.solver, Solver) else self._automatic()
         solution, _ = solved(problem, solver, k, thorough=False)
         say_how_it_ended(solution)
@@ -206,11 +206,9 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
             self.intercept_ = b + majority(target, problem.weights)
-            warnings.warn(
+            warn_user(
                 "No support vector is left: the penalty outweighs the errors. All samples are "
                 f"given the majority class; {self._what_to_change()}.",
-                UserWarning,
-                stacklevel=4,
             )
 
     def _coefficients(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -35,6 +34,7 @@ from ..solvers.margin.linear_programs import AbsoluteNormLP, LargestNormLP
 from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import ReweightedSVM, solve_margin
 from ..targets import Target
+from ..warn import warn_user
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data
 
@@ -100,7 +100,7 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         self._set_rows(data, solution, entering(problem, solution), eligible, k)
         if not self.scores_.any():
             self.intercept_ = self.intercept_ + majority(data.target, problem.weights)
-            warnings.warn(self._nothing_left(), UserWarning, stacklevel=3)
+            warn_user(self._nothing_left())
 
     def _check_memory(self, data: Data) -> None:
         """A dense copy of the columns or the products of all samples; or a linear program, which
@@ -198,14 +198,11 @@ def majority(target: Target, weights: np.ndarray) -> np.ndarray:
     return TIE_BREAK * (2 * shares - 1.0)
 
 
-def at_most_usable(
-    k: int, factors: np.ndarray, things: str, reason: str, stacklevel: int = 4
-) -> int:
+def at_most_usable(k: int, factors: np.ndarray, things: str, reason: str) -> int:
     """k, or all candidates with a warning if there are fewer."""
     n_usable = int(np.count_nonzero(np.isfinite(factors)))
     if k > n_usable:
-        message = f"Expected {k} {things}, got {n_usable}: {reason}."
-        warnings.warn(message, UserWarning, stacklevel)
+        warn_user(f"Expected {k} {things}, got {n_usable}: {reason}.")
     return min(k, n_usable)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -19,7 +18,6 @@ from ..inputs import (
     check_switch,
     check_task,
     optional,
-    say_fewer_than,
 )
 from ..losses import ResidualLoss
 from ..paths import path_to_k
@@ -31,6 +29,7 @@ from ..results import Solution
 from ..solvers import Solver, choose
 from ..solvers.penalised.bounds import bounded
 from ..solvers.penalised.exactly_k import at_most_k
+from ..warn import say_fewer_than, warn_user
 from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
 from .data import Data, check_init, check_ridge, explaining_bad_numbers, refuse_bad_squares
@@ -84,12 +83,13 @@ class RowSelector(JointSelector):
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
-        problem, solution, path = fitted_in_rounds(
-            data.X,
-            self._solver,
-            lambda: self._problem(data, k),
-            lambda problem, solver: self._explained(X, problem, solver, k),
-        )
+        build = partial(self._problem, data, k)
+        solve = partial(self._explained, X, k)
+        if data.in_rounds:
+            problem, solution, path = fitted_in_rounds(data.X, self._solver, build, solve)
+        else:
+            problem = build()
+            problem, solution, path = solve(problem, self._solver(problem))
         say_how_it_ended(solution)
         self._set_rows(data, solution, problem.entering(solution), problem.may_enter, k)
         self.alpha_ = float(problem.penalty.alpha)
@@ -132,7 +132,7 @@ class RowSelector(JointSelector):
         return automatic_ridge(data, k, self._loss(None).r, self.fit_intercept)
 
     def _explained(
-        self, X: Any, problem: PenalisedProblem, solver: Solver, k: int | None
+        self, X: Any, k: int | None, problem: PenalisedProblem, solver: Solver
     ) -> Fitted:
         with explaining_bad_numbers(self, X, problem):
             return self._solve(problem, solver, k)
@@ -163,14 +163,14 @@ class RowSelector(JointSelector):
                 "lower alpha or set n_features_to_select."
             )
         elif k is not None and found < k:
-            say_fewer_than(k, found, stacklevel=4)
+            say_fewer_than(k, found)
         elif k is not None and used < k:
             message = (
                 f"Only {used} rows are nonzero at alpha={self.alpha_:g}; the other features up to "
                 f"{k} are those that would enter next. Lower alpha or k."
             )
         if message is not None:
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn_user(message)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,6 @@ FEWEST_NEW = 64
 # Of the products of members: where there are more, every step passes over X instead.
 MOST_BYTES = 1 << 30
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
-
-T = TypeVar("T")
 
 
 class Fitted(NamedTuple):
@@ -46,7 +44,7 @@ class Fitted(NamedTuple):
 
 
 def fitted_in_rounds(
-    X: Any,
+    X: SearchedDesign,
     solver_of: Callable[[PenalisedProblem], Solver],
     build: Callable[[], PenalisedProblem],
     solve: Callable[[PenalisedProblem, Solver], Fitted],
@@ -69,19 +67,9 @@ def fitted_in_rounds(
         problem = build()
 
 
-def known_in_rounds(X: Any, attempt: Callable[[], T], rows_of: Callable[[T], np.ndarray]) -> T:
-    """What an attempt finds once all that it rests on is known."""
-    found = attempt()
-    while know(X, rows_of(found)):
-        found = attempt()
-    return found
-
-
-def know(X: Any, columns: np.ndarray, scores: np.ndarray | None = None) -> bool:
+def know(X: SearchedDesign, columns: np.ndarray, scores: np.ndarray | None = None) -> bool:
     """See that these columns are members, and with them those of the best scores; whether that
     took a pass."""
-    if not isinstance(X, SearchedDesign):
-        return False
     missing = np.setdiff1d(columns, X.members)
     if not missing.size:
         return False

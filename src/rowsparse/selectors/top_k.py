@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -22,7 +21,6 @@ from ..inputs import (
     check_parameters,
     check_switch,
     check_task,
-    say_fewer_than,
 )
 from ..losses import ResidualLoss
 from ..penalties import Cardinality
@@ -30,6 +28,7 @@ from ..problems.base import AT_MOST_K
 from ..problems.penalised import PenalisedProblem
 from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
+from ..warn import say_fewer_than, warn_user
 from .automatic_ridge import automatic_ridge
 from .base import JointSelector, say_how_it_ended, solver_for
 from .blocks import refuse_passes
@@ -146,13 +145,12 @@ class TopKSelector(JointSelector):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         data = self._data(X, y, sample_weight, one_fit=True)
-        rng = self._rng()
-        problem, solution, _ = fitted_in_rounds(
-            data.X,
-            lambda _: self._solver(),
-            lambda: self._problem(data),
-            lambda problem, solver: self._solve(X, problem, solver, deepcopy(rng)),
-        )
+        solve = partial(self._solve, X, self._rng())
+        if data.in_rounds:
+            build = partial(self._problem, data)
+            problem, solution, _ = fitted_in_rounds(data.X, lambda _: self._solver(), build, solve)
+        else:
+            problem, solution, _ = solve(self._problem(data), self._solver())
         say_how_it_ended(solution)
         self.ridge_ = problem.ridge
         k = check_k(self.n_features_to_select, data.factors)
@@ -161,9 +159,11 @@ class TopKSelector(JointSelector):
         self._say_what_is_missing(k, data.factors == 0)
 
     def _solve(
-        self, X: Any, problem: PenalisedProblem, solver: Solver, rng: np.random.Generator
+        self, X: Any, rng: np.random.Generator, problem: PenalisedProblem, solver: Solver
     ) -> Fitted:
         refuse_bad_squares(self, X, problem)
+        # a copy: every round draws the same
+        rng = deepcopy(rng)
         return Fitted(problem, solve_top_k(problem, solver, self.n_init, self.polish, rng))
 
     def problem_and_solver(
@@ -212,13 +212,11 @@ class TopKSelector(JointSelector):
         # of rows that are zero none was chosen by the solver: ranking_ filled them up
         filled = int(np.sum(self.support_ & ~always & (self.scores_ == 0)))
         if found < k:
-            say_fewer_than(k, found, stacklevel=4)
+            say_fewer_than(k, found)
         elif filled:
-            warnings.warn(
+            warn_user(
                 f"{k - filled} features fit as well as {k}: the others depend on them or nothing "
                 f"is left to explain. The {filled} missing ones are the next of ranking_; lower k.",
-                UserWarning,
-                stacklevel=4,
             )
 
     def _say_if_nothing_helps(self, problem: PenalisedProblem) -> None:
@@ -226,9 +224,7 @@ class TopKSelector(JointSelector):
         # 1e-7 is what is left of the smoothing at the end: a smaller gain cannot be told from none
         if self.solution_.objective < null * (1 - 1e-7) or problem.limit == 0:
             return
-        warnings.warn(
+        warn_user(
             f"No feature lowers the loss below that of a constant ({null:.4g}); the selection "
             "means little. For r < 2 a small class counts as outlying samples: use r=2.",
-            UserWarning,
-            stacklevel=4,
         )
