@@ -33,6 +33,7 @@ CALLS = {
     "fewer columns, score": lambda: ScoreSelector("f", 3).fit(FEW, LABELS),
     "fewer columns, mrmr": lambda: mrmr(FEW, LABELS, n_features_to_select=3),
     "fewer columns, svm": lambda: ZeroNormSVC(3).fit(FEW, LABELS),
+    "a column of labels": lambda: ZeroNormSVC(C=1.0).fit(X, LABELS[:, None]),
     "nothing left, svm": lambda: ZeroNormSVC(C=1e-9).fit(X, LABELS),
     "nothing left, kernel": lambda: ZeroNormKernelSVC(C=1e-9).fit(X, LABELS),
     "nothing left, l2p": lambda: L2pSelector(alpha=1e9).fit(X, LABELS),

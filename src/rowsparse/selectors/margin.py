@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import column_or_1d
+from sklearn.exceptions import DataConversionWarning
 
 from ..inputs import (
     check_class_weight,
@@ -156,7 +156,14 @@ def as_labels(y: Any) -> Any:
         return y
     # a data frame of one column, or a column of a matrix: scikit-learn takes it, and warns
     array = np.asarray(y)
-    return column_or_1d(array, warn=True) if array.ndim == 2 and array.shape[1] == 1 else y
+    if array.ndim != 2 or array.shape[1] != 1:
+        return y
+    warn_user(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+    )
+    return array[:, 0]
 
 
 def check_labels(target: Target) -> np.ndarray:
