@@ -21,7 +21,7 @@ from .results import Path, Solution, Status
 from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
-from .solvers.penalised.exactly_k import exactly_k, truncated
+from .solvers.penalised.exactly_k import exactly_k, places, truncated
 from .solvers.penalised.not_above import not_above_nothing
 from .solvers.penalised.starts import lower, search
 from .solvers.top_k.search import swapped
@@ -268,9 +268,10 @@ class _Walk:
         Where the restricted problem wants fewer rows still, alpha is lowered until it has k.
         """
         found = self.known[alpha].solution
-        if self.ended and found.rows.size > k:
+        taken = places(self.problem, found)
+        if self.ended and taken > k:
             return alpha, truncated(self.problem.with_alpha(alpha), found, k)
-        if self.ended or found.rows.size < k or (found.rows.size == k and self.problem.convex):
+        if self.ended or taken < k or (taken == k and self.problem.convex):
             return alpha, found
         if self.squares is not None:
             led = self.squares.restricted(self.squares.to(k), k)[1]
@@ -283,7 +284,7 @@ class _Walk:
             found = exactly_k(problem, self.deadline.limited(self.solver), found, k)
             if lowerings:
                 self.lowered[alpha] = found
-            if found.rows.size >= k or found.status in ENDED or self.deadline.passed():
+            if places(self.problem, found) >= k or found.status in ENDED or self.deadline.passed():
                 break
         if found.status in ENDED:
             self.ended = found.status

@@ -7,7 +7,7 @@ from .completed import CompletedDesign
 from .members import MemberProducts
 from .passes import TablePasses
 from .searched import SearchedDesign
-from .storages import as_design, in_blocks, is_dask
+from .storages import as_design, canonical, in_blocks, is_dask
 from .wrappers import Restriction, Standardized, Subset, WithConstant
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "TablePasses",
     "WithConstant",
     "as_design",
+    "canonical",
     "in_blocks",
     "is_dask",
 ]

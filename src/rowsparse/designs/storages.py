@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -217,14 +218,20 @@ def _product(A: Array, B: Array) -> Array:
     return out.astype(float, copy=False)
 
 
+def canonical(X: Any) -> Any:
+    """X, or where sparse entries are stored in parts or out of order a copy in which they are not:
+    the arrays are the caller's."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 class SparseDesign(Design):
     """Compressed columns; only those that a solver takes ever become dense."""
 
     def __init__(self, X):
-        X = sparse.csc_array(X)
-        if not X.has_canonical_format:  # entries stored in parts, or out of order
-            X = X.copy()
-            X.sum_duplicates()
+        X = canonical(sparse.csc_array(X))
         self.X = X
         self.shape = X.shape
         self.dtype = X.dtype

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_X_y
 
-from ..designs import ChunkedDesign, Standardized, as_design, in_blocks
+from ..designs import ChunkedDesign, Standardized, as_design, canonical, in_blocks
 from ..inputs import check_integer, check_sample_weight, explain_no_table, refuse_strange_table
 from ..numerics.memory import CACHE_BYTES
 from ..targets import Target, as_target
@@ -133,9 +133,7 @@ def table_of(X: Any, target: Target, weights: np.ndarray | None) -> Table:
     """The table of input that has been validated; no weight is zero."""
     if weights is None:
         weights = np.ones(X.shape[0])
-    if sparse.issparse(X) and not X.has_canonical_format:  # of a copy: SciPy's min and max sort
-        X = X.copy()  # entries, and add up those of one place, in the matrix that they are given
-        X.sum_duplicates()
+    X = canonical(X)  # SciPy's min and max would sort and add up entries in the one given
     if isinstance(X, ChunkedDesign):
         return Table(X, _outputs(target), weights, _varying_in_blocks(X, target, weights))
     low, high = column_ranges(X)

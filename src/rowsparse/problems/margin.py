@@ -12,7 +12,7 @@ import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
-from ..numerics.rows import row_norms
+from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.threads import cached_property
 from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue
@@ -108,6 +108,10 @@ class MarginProblem(ByValue):
         factors = np.full(self.factors.size, np.inf)
         factors[rows] = self.factors[rows]
         return replace(self, penalty=self.penalty.with_factors(factors))
+
+    def places(self, W: np.ndarray) -> int:
+        """How many of k places its features take: those without penalty do even where zero."""
+        return int(np.count_nonzero(nonzero_rows(W) | self.free))
 
     def largest_rows(self, W: np.ndarray, k: int) -> np.ndarray:
         """Those k that may be used and are largest, after those without penalty."""

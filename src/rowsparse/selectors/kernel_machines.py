@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..designs import Subset, as_design
+from ..designs import Subset, as_design, canonical
 from ..designs.wrappers import Standardized
 from ..inputs import (
     check_class_weight,
@@ -153,6 +153,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validated(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X = canonical(X)  # widths and equal points are told by the entries
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Expected a square matrix of kernel values for kernel='precomputed', got shape "

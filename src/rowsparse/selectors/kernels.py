@@ -146,17 +146,16 @@ class KernelColumns(Design):
 
 
 def first_of_equals(X: Any) -> np.ndarray:
-    """Indices of the first of all equal rows, in increasing order."""
+    """Indices of the first of all equal rows (sparse ones canonical), in increasing order."""
     if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        if not X.has_canonical_format:  # of a copy: the arrays are the caller's
+        if not X.data.all():  # zeros that are stored, of a copy: the arrays are the caller's
             X = X.copy()
-            X.sum_duplicates()
+            X.eliminate_zeros()
         keys = []
         for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
             keys.append(X.indices[begin:end].tobytes() + X.data[begin:end].tobytes())
     else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
+        keys = [(row + 0.0).tobytes() for row in np.ascontiguousarray(X)]  # no -0.0: other bytes
     first: dict[bytes, int] = {}
     for i, key in enumerate(keys):
         # bytes, not distances: points that differ in the last digit are different

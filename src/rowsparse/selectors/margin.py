@@ -129,7 +129,7 @@ def solved(
             f"got {type(solver).__name__}."
         )
     solution = run(solver, problem, start="linear program")
-    if k is not None and solution.rows.size > k:
+    if k is not None and problem.places(solution.W) > k:
         # the largest coefficient makes no row zero: the k largest, in a program of their own
         chosen = problem.only(problem.largest_rows(solution.W, k))
         whole = solution

@@ -187,7 +187,7 @@ def solve_margin(
     """
     thorough = thorough and problem.norm < 1
     solution, C = _searched(problem, solver, thorough)
-    if solver.keep is None or solution.rows.size <= solver.keep:
+    if solver.keep is None or problem.places(solution.W) <= solver.keep:
         return solution, C
     # time or the user has ended the search: of what there is, the largest rows
     rows = problem.largest_rows(solution.W, solver.keep)
@@ -222,7 +222,7 @@ def _along_C(
     limited = deadline.limited(solver)
     solution = run(limited, problem, start="plain machine")
     for lowering in range(1, MAX_LOWERINGS + 1):
-        if solver.keep is None or solution.rows.size <= solver.keep:
+        if solver.keep is None or problem.places(solution.W) <= solver.keep:
             break
         if solution.status not in GOES_ON:
             break

@@ -57,8 +57,7 @@ def at_most_k(
     whole = solve(problem, solver, init)
     if k is None:
         return whole
-    W = problem.joined(whole.W, whole.intercept)
-    if np.count_nonzero(members_of(problem, W)[: len(whole.W)]) <= k:
+    if places(problem, whole) <= k:
         return whole
     found = exactly_k(problem, deadline.limited(solver), whole, k)
     n_iter = whole.n_iter + found.n_iter
@@ -86,6 +85,12 @@ def _told_like(solution: Solution, found: Solution, status: str) -> Solution:
         gap=None,
         solver=solution.solver,
     )
+
+
+def places(problem: PenalisedProblem, solution: Solution) -> int:
+    """How many of k places a solution takes: features that are free do even where zero."""
+    W = problem.joined(solution.W, solution.intercept)
+    return int(np.count_nonzero(members_of(problem, W)[: len(solution.W)]))
 
 
 def members_of(problem: PenalisedProblem, W: np.ndarray) -> np.ndarray:

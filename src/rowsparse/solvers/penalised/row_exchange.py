@@ -127,7 +127,7 @@ class _Exchange:
             return False
         if self.limit is not None:  # a row for a row, once there are so many
             pairs.changes[:, -1] = np.inf
-            if members.size >= self.limit:
+            if not self._has_room():
                 pairs.changes[-1] = np.inf
         # what is judged not to help may do so all the same, once descent goes on from there
         for number, (leaving, entering) in enumerate(pairs.best_of_each_member()):
@@ -145,8 +145,7 @@ class _Exchange:
         members = self._members() & ~self.penalty.free(self.rows.size)
         size = np.sqrt(model.curvatures) * row_norms(model.W)
         weakest = [j for j in np.argsort(size, kind="stable").tolist() if members[j]]
-        room = self.limit is None or np.count_nonzero(self._members()) < self.limit
-        nobody = [None] if room else []
+        nobody = [None] if self._has_room() else []
         for leaving in nobody + weakest:
             if self.trials == 0 or self.patience.over():
                 return False
@@ -155,6 +154,11 @@ class _Exchange:
                 self.patience.left = PATIENCE
                 return True
         return False
+
+    def _has_room(self) -> bool:
+        """Whether one more row may enter; a free row has its place even while it is zero."""
+        places = self._members() | self.penalty.free(self.rows.size)
+        return self.limit is None or int(np.count_nonzero(places)) < self.limit
 
     def _members(self) -> np.ndarray:
         return nonzero_rows(self.model.W) & (self.model.curvatures > 0)
