@@ -57,6 +57,11 @@ class Target:
         return [str(k) for k in range(self.Y.shape[1])]
 
     @property
+    def constant_outputs(self) -> np.ndarray:
+        """Which columns of Y hold one value only."""
+        return (self.Y == self.Y[0]).all(axis=0)
+
+    @property
     def codes(self) -> np.ndarray:
         """The position of every sample's class in ``classes``."""
         if self.kind == "binary":

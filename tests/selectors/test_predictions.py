@@ -112,3 +112,13 @@ def test_bad_class_weights_are_refused_before_the_data_is_read(model, value):
 def test_class_weights_without_classes_are_refused():
     with pytest.raises(ValueError, match=r"class labels in y for class_weight.*got numbers"):
         L2pSelector(3, class_weight="balanced").fit(*outputs())
+
+
+@pytest.mark.parametrize("model", [*MODELS, L2pSelector(3, r=1.0), TopKSelector(3, r=1.0)])
+def test_an_output_that_never_varies_has_coefficients_of_zero(model):
+    X, Y = outputs()
+    Y[:, 1] = 3.3
+    model.fit(X, Y)
+    assert not model.coef_[1].any()  # rounding left 1e-17
+    assert model.coef_[0].any()
+    np.testing.assert_allclose(model.predict(X)[:, 1], 3.3, rtol=1e-12)

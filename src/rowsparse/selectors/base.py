@@ -21,18 +21,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..designs import ChunkedDesign, in_blocks, is_dask
-from ..inputs import (
-    Check,
-    check_integer,
-    check_number,
-    check_parameters,
-    check_positive,
-    explain_no_table,
-    refuse_strange_table,
-)
+from ..inputs import Check, check_parameters, explain_no_table, refuse_strange_table
 from ..numerics.rows import row_norms
 from ..results import Solution
-from ..solvers.base import Solver
 from ..warn import warn_user
 from .blocks import check_same_columns
 from .data import FLOATS, Data
@@ -177,32 +168,6 @@ class DirectSelector(FeatureSelector, ABC):
         """Set the fitted attributes; the parameters have been checked."""
 
 
-def solver_for(kind: str, known: str) -> Check:
-    """The word "auto", or a solver for this kind of problem whose own parameters are in range."""
-
-    def check(name: str, value: Any) -> None:
-        if isinstance(value, str) and value == "auto":
-            return
-        if not isinstance(value, Solver):
-            raise TypeError(
-                f"Expected {name} to be 'auto' or an object from rowsparse.solvers ({known}), "
-                f"got {name}={value!r}."
-            )
-        if kind not in value.solves:
-            raise ValueError(
-                f"Expected {name} to be one for {kind}, got {type(value).__name__}, which is for "
-                f"{' or '.join(value.solves)}; use {known}."
-            )
-        check_positive(f"{name}.tol", value.tol)
-        check_integer(f"{name}.max_iter", value.max_iter, 1)
-        if value.time_limit is not None:
-            check_number(f"{name}.time_limit", value.time_limit, 0.0)
-        if value.callback is not None and not callable(value.callback):
-            raise TypeError(f"Expected {name}.callback to be callable, got {value.callback!r}.")
-
-    return check
-
-
 def _has_classes(selector: Any) -> bool:
     return vars(selector).get("target_kind_", "binary") != "numbers"
 
@@ -230,6 +195,9 @@ class JointSelector(DirectSelector):
         # In float64 also where X is float32: rounded coefficients of nearly equal columns, which
         # are large and cancel, would have another objective than the one that was certified.
         W = solution.W / data.scales[:, None]
+        if self.fit_intercept and solution.converged:
+            # an output of one value is all intercept: what else is left of it is rounding
+            W[:, data.target.constant_outputs] = 0.0
         self.coef_ = np.ascontiguousarray(W.T)
         self.intercept_ = solution.intercept - data.means @ W
         self.scores_ = row_norms(solution.W)

@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ..designs import ChunkedDesign, Design, SearchedDesign, Standardized, as_design, in_blocks
 from ..inputs import (
+    Check,
     as_numbers,
     check_feature_weights,
+    check_integer,
     check_number,
+    check_positive,
     check_sample_weight,
     column_names,
     error_of,
@@ -27,6 +30,7 @@ from ..losses import ResidualLoss
 from ..penalties import Penalty
 from ..problems.compressed import of_passes
 from ..problems.penalised import PenalisedProblem
+from ..solvers.base import Solver
 from ..targets import (
     SMALLEST_SQUARE,
     Target,
@@ -185,6 +189,32 @@ def check_ridge(name: str, value: Any) -> None:
             f"Expected {name} to be a number >= 0 or 'auto', got {name}={value!r}."
         )
     check_number(name, value, 0.0)
+
+
+def solver_for(kind: str, known: str) -> Check:
+    """The word "auto", or a solver for this kind of problem whose own parameters are in range."""
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, str) and value == "auto":
+            return
+        if not isinstance(value, Solver):
+            raise TypeError(
+                f"Expected {name} to be 'auto' or an object from rowsparse.solvers ({known}), "
+                f"got {name}={value!r}."
+            )
+        if kind not in value.solves:
+            raise ValueError(
+                f"Expected {name} to be one for {kind}, got {type(value).__name__}, which is for "
+                f"{' or '.join(value.solves)}; use {known}."
+            )
+        check_positive(f"{name}.tol", value.tol)
+        check_integer(f"{name}.max_iter", value.max_iter, 1)
+        if value.time_limit is not None:
+            check_number(f"{name}.time_limit", value.time_limit, 0.0)
+        if value.callback is not None and not callable(value.callback):
+            raise TypeError(f"Expected {name}.callback to be callable, got {value.callback!r}.")
+
+    return check
 
 
 @contextmanager

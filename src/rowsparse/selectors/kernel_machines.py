@@ -36,8 +36,8 @@ from ..solvers.base import Solver, run
 from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from ..warn import warn_user
-from .base import decided, say_how_it_ended, solver_for
-from .data import validated
+from .base import decided, say_how_it_ended
+from .data import solver_for, validated
 from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
 from .margin import as_labels, at_most_usable, check_costs, check_labels, majority, solved
 

@@ -35,8 +35,8 @@ from ..solvers.margin.reweighting import Reweighted
 from ..solvers.margin.svm import ReweightedSVM, solve_margin
 from ..targets import Target
 from ..warn import warn_user
-from .base import JointSelector, say_how_it_ended, solver_for
-from .data import Data
+from .base import JointSelector, say_how_it_ended
+from .data import Data, solver_for
 
 TIE_BREAK = 1e-9  # of a margin: seen by a comparison, not by an objective
 

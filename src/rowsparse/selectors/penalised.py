@@ -31,8 +31,15 @@ from ..solvers.penalised.bounds import bounded
 from ..solvers.penalised.exactly_k import at_most_k
 from ..warn import say_fewer_than, warn_user
 from .automatic_ridge import automatic_ridge
-from .base import JointSelector, say_how_it_ended, solver_for
-from .data import Data, check_init, check_ridge, explaining_bad_numbers, refuse_bad_squares
+from .base import JointSelector, say_how_it_ended
+from .data import (
+    Data,
+    check_init,
+    check_ridge,
+    explaining_bad_numbers,
+    refuse_bad_squares,
+    solver_for,
+)
 from .rounds import Fitted, fitted_in_rounds
 
 DEFAULT_FRACTION = 0.1  # of alpha_max, when neither alpha nor k is given: a round number

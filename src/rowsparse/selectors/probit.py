@@ -16,8 +16,7 @@ from ..problems.base import MARGIN
 from ..problems.margin import MarginProblem
 from ..solvers.base import Solver
 from ..solvers.margin.probit import ProbitEM
-from .base import solver_for
-from .data import Data
+from .data import Data, solver_for
 from .kernel_machines import KernelExpansion
 from .margin import MarginClassifier
 

@@ -30,9 +30,9 @@ from ..solvers import Solver, Splice
 from ..solvers.top_k.solve import solve_top_k
 from ..warn import say_fewer_than, warn_user
 from .automatic_ridge import automatic_ridge
-from .base import JointSelector, say_how_it_ended, solver_for
+from .base import JointSelector, say_how_it_ended
 from .blocks import refuse_passes
-from .data import Data, check_ridge, refuse_bad_squares
+from .data import Data, check_ridge, refuse_bad_squares, solver_for
 from .rounds import Fitted, fitted_in_rounds
 
 
