@@ -28,19 +28,21 @@ def along(
 ) -> dict[str, Any]:
     """Scores in percent per estimator, split and k of one method, selected on training parts.
 
-    With ``columns`` also what was selected, per split and k.
+    With ``columns`` also what was selected, per split and k. Only a whole cell is returned.
     """
     found = compare(
         {"it": selector}, X, y, ks=ks, cv=list(splits), estimators=estimators, scoring=scoring
     )
+    if found.failures:
+        raise RuntimeError(f"{len(found.failures)} failed: {sorted(found.failures.values())[0]}")
+    if len(found.cells) < len(splits) * len(ks) * len(estimators):
+        raise KeyboardInterrupt  # which compare answers with the splits that are finished
     scores = {}
     for name in estimators:
         by_k = np.array([found.scores("it", k, name) for k in ks])
         scores[name] = np.round(100 * by_k.T, 3).tolist()
-    result = {"scores": scores, "failures": sorted(found.failures.values())}
-    if columns:
-        result["columns"] = _columns(found, len(splits), ks)
-    return result
+    chosen = {"columns": _columns(found, len(splits), ks)} if columns else {}
+    return {"scores": scores, **chosen}
 
 
 def _columns(found: Comparison, n_splits: int, ks: Sequence[int]) -> list[list[list[int]]]:

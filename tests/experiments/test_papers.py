@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import islice
 
 import numpy as np
@@ -102,6 +103,31 @@ def test_the_scores_of_a_column_that_is_the_class_are_perfect(tmp_path):
     panel = curves(cells, (1, 2), 0.5, "1-NN", ["F", "not measured"])
     assert list(panel.scores) == ["F"]
     assert panel.mean("F")[0] == 100.0
+
+
+class StopsAtSecond(ScoreSelector):
+    """Ends its second fit by an error or a Ctrl-C."""
+
+    fits = 0
+    ending: type[BaseException]
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        if self.fits > 1:
+            raise self.ending("in the second split")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("ending", [RuntimeError, KeyboardInterrupt])
+def test_a_cell_is_whole_or_is_not_saved(ending, monkeypatch):
+    monkeypatch.setattr(StopsAtSecond, "fits", 0)
+    monkeypatch.setattr(StopsAtSecond, "ending", ending, raising=False)
+    y = np.arange(30) % 2
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    splits = [(np.arange(20), np.arange(20, 30)), (np.arange(10, 30), np.arange(10))]
+    with warnings.catch_warnings(), pytest.raises(ending):
+        warnings.simplefilter("ignore")
+        along(StopsAtSecond("f"), X, y, (1, 2), splits, {"1-NN": KNeighborsClassifier(1)})
 
 
 def test_algorithm_1_of_kong_and_ding_gives_the_printed_example():
