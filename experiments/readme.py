@@ -27,7 +27,8 @@ by line, for comparisons of time and objective, and nowhere in the library.
 `--splits N` asks for more splits than the page has, `--only TEXT` for some cells. Cells are JSON
 lines in `cells/`: settings, findings, CPU seconds, and machine, versions, date and commit.
 Selection, scaling and tuning happen inside the training part of every split unless a column says
-otherwise."""
+otherwise. Verdicts follow from the cells by rules in each study's `claims.py`; a count of
+comparisons is a yes from three quarters and a no up to one quarter."""
 
 
 def readme() -> str:

@@ -2,7 +2,7 @@
 
 from .cells import CellFile
 from .claims import Claim, counted, verdict
-from .curves import Curves, along, curves
+from .curves import Curves, along, curves, gains_table, mean_of, panels_figure
 from .data import Table, load, random_splits, standardised
 from .pages import (
     figure,
@@ -11,7 +11,6 @@ from .pages import (
     markdown_table,
     mean_and_spread,
     paragraphs,
-    provenance,
 )
 from .run import Options, Study, Task, main, whole_page
 
@@ -27,14 +26,16 @@ __all__ = [
     "counted",
     "curves",
     "figure",
+    "gains_table",
     "interval",
     "legend_below",
     "load",
     "main",
     "markdown_table",
     "mean_and_spread",
+    "mean_of",
+    "panels_figure",
     "paragraphs",
-    "provenance",
     "random_splits",
     "standardised",
     "verdict",

@@ -57,6 +57,9 @@ def read_claims(folder: Path) -> list[Claim]:
     return found
 
 
-def claims_table(claims: Sequence[Claim]) -> str:
+def claims_table(claims: Sequence[Claim], names: bool = True) -> str:
+    """With or without the names of the papers."""
     rows = [(one.paper, one.claim, one.verdict, one.evidence) for one in claims]
-    return markdown_table(("paper", "claim", "reproduced", "what was seen"), rows)
+    head = ("paper", "claim", "reproduced", "what was seen")
+    first = 0 if names else 1
+    return markdown_table(head[first:], [row[first:] for row in rows])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from rowsparse.model_selection import Comparison, compare
 
 from .cells import CellFile
-from .pages import interval, markdown_table, mean_and_spread
+from .pages import figure, interval, legend_below, markdown_table, mean_and_spread
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -90,11 +92,12 @@ class Curves:
             rows.append([method, f"{len(values)}{of}", *texts])
         return markdown_table(["method", "splits", *(f"k = {k}" for k in shown)], rows)
 
-    def difference(self, ours: str, theirs: str, k: int) -> str:
-        """Of the means at one k, in points, with a 95 % interval of the paired differences."""
+    def mean_gain(self, ours: str, theirs: str) -> str:
+        """Of the means over all k, in points: a 95 % interval, and the splits that ours wins."""
         n = min(len(self.scores[ours]), len(self.scores[theirs]))
         both = self.scores[ours][:n] - self.scores[theirs][:n]
-        return _with_interval(_finite(both[:, list(self.ks).index(k)]), self.test_share)
+        gains = _finite(both.mean(axis=1))
+        return f"{_with_interval(gains, self.test_share)}, {np.sum(gains > 0)} of {gains.size}"
 
     def draw(self, axes: Any, title: str, ylabel: str, styles: Mapping[str, str]) -> None:
         """Lines of the methods that have a style."""
@@ -103,6 +106,38 @@ class Curves:
                 line = self.mean(method)
                 axes.plot(self.ks, line, style, label=method, markersize=3, linewidth=1)
         axes.set(title=title, xlabel="features", ylabel=ylabel)
+
+
+def panels_figure(
+    panels: Mapping[str, Curves], path: Path, rows: int, ylabel: str, styles: Mapping[str, str]
+) -> str:
+    """A panel for every title, row after row, one legend; the path for a link."""
+
+    def draw(axes: Any) -> None:
+        for axis, (title, panel) in zip(axes.ravel(), panels.items(), strict=False):
+            panel.draw(axis, title, ylabel, styles)
+        legend_below(axes)
+
+    columns = -(-len(panels) // rows)
+    return figure(path, draw, columns, rows, width=3.6 if columns > 3 else 4.2)
+
+
+def mean_of(panels: Sequence[Curves]) -> Curves:
+    """The mean over panels of the same splits, for methods that all of them have."""
+    first = panels[0]
+    methods = [name for name in first.scores if all(name in panel.scores for panel in panels)]
+    scores = {name: np.mean([panel.scores[name] for panel in panels], axis=0) for name in methods}
+    return Curves(first.ks, first.test_share, scores)
+
+
+def gains_table(panels: Mapping[str, Curves], ours: str, rivals: Sequence[str]) -> str:
+    """For every data set ``ours`` minus its rivals, in points."""
+    rows = []
+    for name, panel in panels.items():
+        both = [rival if {ours, rival} <= panel.scores.keys() else None for rival in rivals]
+        cells = [None if rival is None else panel.mean_gain(ours, rival) for rival in both]
+        rows.append([name, *cells])
+    return markdown_table(["data", *(f"minus {rival}" for rival in rivals)], rows)
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
@@ -121,11 +156,14 @@ def curves(
     methods: Iterable[str],
     **settings: Any,
 ) -> Curves:
-    """Those of the cells with these settings; blocks of splits in the order of ``block``."""
+    """Those of the cells with these settings, from block 0 to the first that a method lacks: what
+    is compared split by split must be of the same splits."""
     scores = {}
     for method in methods:
         found = cells.where(method=method, **settings)
-        blocks = [cell["scores"][estimator] for cell in sorted(found, key=lambda c: c["block"])]
-        if blocks:
-            scores[method] = np.array([row for block in blocks for row in block], dtype=float)
+        blocks = {cell["block"]: cell["scores"][estimator] for cell in found}
+        whole = takewhile(blocks.__contains__, count())
+        rows = [row for block in whole for row in blocks[block]]
+        if rows:
+            scores[method] = np.array(rows, dtype=float)
     return Curves(ks, test_share, scores)

@@ -44,7 +44,7 @@ def interval(values: Sequence[float], test_share: float, digits: int = 2) -> str
 
 
 def provenance(cells: CellFile) -> str:
-    """One paragraph: how many cells, where, when and with what they were measured."""
+    """Sentences: how many cells, where, when and with what they were measured."""
     origins = [one for one in cells.origins() if "converted from" not in one]
     before = _converted([one for one in cells.origins() if "converted from" in one])
     if not origins:
@@ -55,7 +55,7 @@ def provenance(cells: CellFile) -> str:
     facts = [_most(origins, name) for name in ("machine", "versions", "commit", "threads")]
     machine, versions, commit, threads = facts
     return (
-        f"{len(origins)} cells, {cpu / 60:.1f} CPU minutes, from {dates[0]} to {dates[-1]}; "
+        f"{cpu / 60:.1f} CPU minutes for {len(origins)} cells, from {dates[0]} to {dates[-1]}; "
         f"commit {commit}; {machine}; {versions}; OMP_NUM_THREADS {threads}; load of the machine "
         f"{min(loads):g} to {max(loads):g}, so times are CPU seconds of the process."
     ) + before
@@ -109,7 +109,8 @@ def legend_below(axes: Any, columns: int = 8) -> None:
 
 
 def _save_small(pixels: np.ndarray, path: Path) -> None:
-    """With 64 colours, which is a third of the size: figures are committed."""
+    """With 128 colours, which is half of the size: figures are committed."""
     from PIL import Image
 
-    Image.fromarray(pixels).convert("RGB").quantize(64).save(path, optimize=True)
+    few = Image.fromarray(pixels).convert("RGB").quantize(128, kmeans=1)
+    few.save(path, optimize=True)

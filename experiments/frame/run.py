@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from .cells import CellFile, key_of
-from .claims import Claim, write_claims
-from .pages import paragraphs
+from .claims import Claim, claims_table, write_claims
+from .pages import paragraphs, provenance
 
 HOME = Path(__file__).parents[1]
 QUICK = HOME / "quick"  # not committed
@@ -64,20 +64,29 @@ def main(study: Study, arguments: Sequence[str] | None = None) -> int:
 
 
 def whole_page(study: Study, cells: CellFile, folder: Path, quick: bool = False) -> str:
-    """The study's page; under its title how much of the plan is measured."""
-    title, _, rest = study.page(cells, folder).partition("\n\n")
-    return paragraphs(title, _standing(study, cells, quick), rest)
+    """The study's page with what all have: before its first section how much of the plan is
+    measured and where, and the paper's claims."""
+    head, mark, sections = study.page(cells, folder).partition("\n## ")
+    title, _, introduction = head.partition("\n")
+    return paragraphs(
+        title,
+        f"{_standing(study, cells, quick)} {provenance(cells)}",
+        introduction,
+        "## What the paper claims, and what was seen",
+        claims_table(study.claims(cells), names=False),
+        mark + sections,
+    )
 
 
 def _standing(study: Study, cells: CellFile, quick: bool) -> str:
     plan = list(study.plan(Options(quick)))
     missing = [task.settings for task in plan if task.settings not in cells]
-    command = "--quick" if quick else "--full"
+    command = f"`python -m experiments.{study.name} {'--quick' if quick else '--full'}`"
     if not missing:
-        return f"All {len(plan)} cells of `{command}` are measured."
+        return f"All {len(plan)} cells of {command} are measured."
     names = Counter(f"{one.get('part', '')} {one.get('data', '')}".strip() for one in missing)
     listed = ", ".join(f"{name} ({count})" for name, count in names.items())
-    return f"**{len(missing)} of {len(plan)} cells of `{command}` are missing**: {listed}."
+    return f"**{len(missing)} of {len(plan)} cells of {command} are missing**: {listed}."
 
 
 def _parser(study: Study) -> argparse.ArgumentParser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def data_part(cells: CellFile, name: str) -> list[str]:
         rows.append((method, published, shown(ours), gap, splits, tuned(cells, name, method)))
     default = accuracies(cells, name, DEFAULT)
     rows.append(("default", "–", shown(default), "", of_the_paper(default), ""))
-    head = ("method", "published", "ours", "difference", "splits", "r, lambda tuned to")
+    head = ("method", "published", "ours", "difference", "splits", "r, lambda (splits)")
     return [f"### {paper}: data {difference}", markdown_table(head, rows)]
 
 
@@ -118,10 +119,11 @@ def shown(values: list[float]) -> str:
 
 
 def tuned(cells: CellFile, name: str, method: str) -> str:
-    """r and lambda of every split."""
+    """r and lambda, the commonest first, and on how many splits."""
     found = cells.where(part="accuracy", data=name, kind="penalised")
     keys = [cell["tuned"][method] for cell in found if method in cell["tuned"]]
-    return "; ".join(f"{r:g}, {lam:g}" for r, _, lam in keys)
+    counts = Counter(f"{r:g}, {lam:g}" for r, _, lam in keys)
+    return "; ".join(f"{key} ({count})" for key, count in counts.most_common())
 
 
 def mean_of(cells: CellFile, name: str, method: str) -> float:

@@ -32,7 +32,7 @@ def section(cells: CellFile, folder: Path) -> str:
     return paragraphs(
         "## Theorem 3: the order of convergence",
         TEXT,
-        f"![distance to the limit]({saved})",
+        f"![distance to the limit against the step: all rows, and those that vanish]({saved})",
         markdown_table(head, rows),
     )
 

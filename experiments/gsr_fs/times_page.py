@@ -21,9 +21,8 @@ stop than the paper's; "J lower" is by how much its J lies below that of the pri
 The published seconds are of another machine (Intel i7-4470, Matlab), so the ratio to the printed
 algorithm is the one that compares algorithms; where the printed algorithm stops after a handful of
 d × d systems with small d there is nothing to win. On AR, with 120 classes, the filters and GSR-FS
-at p = .5 only. RFS on CMU-PIE, where our data are not the paper's, is the one time that
-reweighting does not beat. *stopped*: the default solver was ended by its limit of eight seconds,
-of which other processes had a part, before its certificate."""
+at p = .5 only. The data of CMU-PIE and ORL are not the paper's. *stopped*: the default solver was
+ended by its limit of eight seconds, of which other processes had a part, before its certificate."""
 
 
 def section(cells: CellFile) -> str:

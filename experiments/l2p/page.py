@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frame import CellFile, figure, interval, markdown_table, paragraphs, provenance
+from ..frame import CellFile, figure, interval, markdown_table, paragraphs
 from .measure import CHANGE, GAMMA, LIMIT, OTHER_GAMMAS
 from .published import DATA, FOUR, KS, POWERS, STATED_SAMPLES
 from .read import (
@@ -37,9 +37,7 @@ once on all samples, test parts included, and only the SVM is fitted on folds. "
 `L2pSelector.erfs(p, alpha=gamma**p / (p n))` with `IRLS`, which makes the paper's iterates, to a
 relative change of {CHANGE:g} or {LIMIT} steps; "default" is `L2pSelector(k)` as it comes (r = 2,
 p = .5, ridge, exactly k features), always fold-wise. Brackets: 95 % intervals of the mean over
-folds, corrected for overlapping training parts. Errors in percent.
-
-    python -m experiments.l2p --full"""
+folds, corrected for overlapping training parts. Errors in percent."""
 
 SUMMARY = """**In plain sentences** (averages at the top 20 / 40 / 60 / 80). Selected fold-wise,
 ours at p = .5 errs on {fold_wise} % where the paper has {published}; so does the algorithm as
@@ -66,10 +64,9 @@ sixteen, on the first five folds (the smaller of each pair is the likelier proto
 def page(cells: CellFile, folder: Path) -> str:
     """The whole page; the figure is saved beside it."""
     if not cells.where(part="errors"):
-        return paragraphs(INTRODUCTION, provenance(cells))
+        return paragraphs(INTRODUCTION)
     return paragraphs(
         INTRODUCTION,
-        provenance(cells),
         SUMMARY.format(**summary(cells)) if complete(cells) else "",
         "## Data",
         data_table(cells),
@@ -255,7 +252,11 @@ def convergence(cells: CellFile, folder: Path) -> str:
         "data", "p", "steps to 1e-3", "to 1e-4", "largest rise of J", "rows, printed",
         "J, printed", "J, ours IRLS", "J, ours BlockDescent", "its rows",
     )  # fmt: skip
-    return paragraphs(f"![relative change of J]({saved})", CONVERGENCE, markdown_table(head, rows))
+    return paragraphs(
+        f"![relative change of J against the step, a panel for each data set]({saved})",
+        CONVERGENCE,
+        markdown_table(head, rows),
+    )
 
 
 CONVERGENCE = """rho_k = (J_k - J_{k+1}) / J_k of the printed algorithm on all samples at gamma =

@@ -23,12 +23,12 @@ def claims(cells: CellFile) -> list[Claim]:
         _ridge_start(cells),
         _against_l21(cells),
         _accuracy(
-            cells, "figure 2", "is more accurate than F, ReliefF and mRMR", OURS, FILTERS
+            cells, "figure 2", "l_{p,inf} is more accurate than F, ReliefF and mRMR", OURS, FILTERS
         ),
         _accuracy(cells, "figure 2", "small p is more accurate than p = 1", SMALL, ("p = 1",)),
         _accuracy(cells, "figure 2", "small p is more accurate than l2,1", SMALL, ("l2,1",)),
         _accuracy(
-            cells, "figure 3", "is much better than F, ReliefF and mRMR (several labels)",
+            cells, "figure 3", "l_{p,inf} is much better than F, ReliefF and mRMR (several labels)",
             OURS, FILTERS,
         ),
         _accuracy(

@@ -13,10 +13,9 @@ from ..frame import (
     curves,
     figure,
     interval,
-    legend_below,
     markdown_table,
+    panels_figure,
     paragraphs,
-    provenance,
 )
 from .features import AGAIN, KS, METHODS, REPEATS, SAMPLES, TEST_SHARE
 from .iterates import COSTS, ROUNDS, STEPS
@@ -38,9 +37,6 @@ SHOWN_ROUNDS = (1, 2, 3, 5, 10)
 def page(cells: CellFile, folder: Path) -> str:
     return paragraphs(
         "# Huang, King & Lyu (2008), direct zero-norm optimisation",
-        "`python -m experiments.zero_norm --full`; what was measured where:",
-        provenance(cells),
-        SUMMARY_TEXT,
         "## Data",
         _data(),
         "## Accuracy against the number of features",
@@ -68,12 +64,6 @@ def page(cells: CellFile, folder: Path) -> str:
     )
 
 
-SUMMARY_TEXT = """**In plain sentences.** At equal numbers of features zero norm is nowhere
-clearly worse than AROM or FSV and mostly better by less than chance; where it is clearly better,
-few features are kept. AROM needs no variation to be the same iteration: with half the C its
-weights are those of the talk's, to what the solver leaves. So what differs between the two in
-the talk is C and when to stop. FSV is slow on many features, as it says, and not on Breast,
-where its table has 290 s."""
 FEATURES_TEXT = f"""The talk's figures are pictures without numbers; it names neither C nor
 folds. Here 5-fold, {REPEATS["lymphoma_62"]} (Lymphoma) or 20 repeats; scaling, selection and the
 final linear SVM (C = 1) inside the folds. *zero norm C=1* is the default, `ZeroNormSVC(k)`, ours
@@ -94,7 +84,8 @@ million steps), on standardised data, the largest class against the rest, {ROUND
 largest difference of |w| relative to its maximum after some of the rounds, and how many features
 are above 1e-6 of it at the end. Where C is large LIBSVM ends at its limit of steps and the two
 drift apart by what it leaves unsolved. `ZeroNormSVC` solves the same steps but comes from larger
-norms to its start, so it may end with other features."""
+norms to its start, so it may end with other features. What differs between the two in the talk is
+then C and when to stop."""
 NORMS_TEXT = """The machine's own accuracy (%) and number of features, `ZeroNormSVC(norm=p)`, C =
 1, 5 folds, means and 95 % intervals."""
 DESCENT_TEXT = f"""Proposition 3 says that Λ = diag(|w|^-(2−p)) achieves the norm p, and names a
@@ -130,13 +121,9 @@ def _features(cells: CellFile, folder: Path) -> list[str]:
     panels = {name: panel for name, panel in panels.items() if panel.scores}
     if not panels:
         return []
-
-    def draw(axes: Any) -> None:
-        for axis, (name, panel) in zip(axes.ravel(), panels.items(), strict=False):
-            panel.draw(axis, f"{name}, {SHAPES[name]}", "accuracy (%)", STYLES)
-        legend_below(axes)
-
-    file = figure(folder / "figures" / "zero_norm-accuracy.png", draw, len(panels), 1, width=3.6)
+    titled = {f"{name}, {SHAPES[name]}": panel for name, panel in panels.items()}
+    path = folder / "figures" / "zero_norm-accuracy.png"
+    file = panels_figure(titled, path, 1, "accuracy (%)", STYLES)
     parts = [f"![accuracy against the number of features, a panel for each data set]({file})"]
     for name, panel in panels.items():
         own = sizes(cells, name, "FSV") if "FSV" in panel.scores else ()
@@ -250,7 +237,7 @@ def _norms(cells: CellFile, folder: Path) -> list[str]:
             axes[0, 0].plot(names, share / share[-1], "-o", label=cell["data"], markersize=3)
             hits = [np.mean(values) for _, values, _ in cell["rows"]]
             axes[0, 1].plot(names, hits, "-o", label=cell["data"], markersize=3)
-        axes[0, 0].set(xlabel="p", ylabel="share of features", yscale="log")
+        axes[0, 0].set(xlabel="p", ylabel="share of the features kept", yscale="log")
         axes[0, 1].set(xlabel="p", ylabel="accuracy (%)")
         axes[0, 0].legend(fontsize=7)
 

@@ -39,16 +39,22 @@ def test_a_study_goes_on_where_it_was_and_pages_need_cells_alone(tmp_path, capsy
     calls = []
     study = squares(calls)
     assert main(study, ["--full", "--splits", "2", "--out", str(tmp_path)]) == 0
-    part = "# Squares\n\n**1 of 3 cells of `--full` are missing**: square (1).\n\nsum 1\n"
-    assert (tmp_path / "squares.md").read_text() == part
+    page = tmp_path / "squares.md"
+    command = "`python -m experiments.squares --full`"
+    start = (
+        f"# Squares\n\n**1 of 3 cells of {command} are missing**: square (1). 0.0 CPU minutes for 2"
+    )
+    assert page.read_text().startswith(start)
     assert main(study, ["--full", "--out", str(tmp_path)]) == 0
     assert calls == [0, 1, 2]
-    whole = "# Squares\n\nAll 3 cells of `--full` are measured.\n\nsum 5\n"
-    assert (tmp_path / "squares.md").read_text() == whole
-    (tmp_path / "squares.md").unlink()
+    whole = page.read_text()
+    assert whole.startswith(f"# Squares\n\nAll 3 cells of {command} are measured. 0.0 CPU minutes")
+    assert "sum 5\n\n## What the paper claims" in whole
+    assert whole.endswith("| squares grow | yes | 3 cells |\n")
+    page.unlink()
     assert main(study, ["--page", "--out", str(tmp_path)]) == 0
     assert calls == [0, 1, 2]
-    assert (tmp_path / "squares.md").read_text() == whole
+    assert page.read_text() == whole
     assert read_claims(tmp_path / "claims")[0].evidence == "3 cells"
     assert "3 cells, 1 to measure" in capsys.readouterr().err
 

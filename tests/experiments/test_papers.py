@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments.frame import CellFile, Options, Table, along, curves, main, verdict, whole_page
+from experiments.frame import (
+    CellFile,
+    Curves,
+    Options,
+    Table,
+    along,
+    curves,
+    gains_table,
+    main,
+    mean_of,
+    verdict,
+    whole_page,
+)
 from experiments.frame.run import HOME
 from experiments.gsr_fs import study as gsr_fs
 from experiments.l2p import study as l2p
@@ -103,6 +115,17 @@ def test_the_scores_of_a_column_that_is_the_class_are_perfect(tmp_path):
     panel = curves(cells, (1, 2), 0.5, "1-NN", ["F", "not measured"])
     assert list(panel.scores) == ["F"]
     assert panel.mean("F")[0] == 100.0
+    cells.add({"method": "F", "block": 2}, found, 0.0)
+    behind_a_gap = curves(cells, (1, 2), 0.5, "1-NN", ["F"])
+    assert len(behind_a_gap.scores["F"]) == len(splits)
+
+
+def test_gains_are_of_the_mean_over_k_on_each_split():
+    ours, theirs = np.array([[3.0, 5.0], [2.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 3.0]])
+    panel = Curves((1, 2), 0.25, {"ours": ours, "theirs": theirs, "other": ours})
+    table = gains_table({"data": mean_of([panel, panel])}, "ours", ["theirs", "absent"])
+    # 3 and -1 on the two splits; t of one degree of freedom, (1/2 + 1/4) times a variance of 8
+    assert table.splitlines()[-1] == "| data | 1.0 [-30.1, 32.1], 1 of 2 |  |"
 
 
 class StopsAtSecond(ScoreSelector):
@@ -125,8 +148,8 @@ def test_a_cell_is_whole_or_is_not_saved(ending, monkeypatch):
     y = np.arange(30) % 2
     X = np.random.default_rng(0).standard_normal((30, 3))
     splits = [(np.arange(20), np.arange(20, 30)), (np.arange(10, 30), np.arange(10))]
-    with warnings.catch_warnings(), pytest.raises(ending):
-        warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # pytest puts the filters back
+    with pytest.raises(ending):
         along(StopsAtSecond("f"), X, y, (1, 2), splits, {"1-NN": KNeighborsClassifier(1)})
 
 
