@@ -177,6 +177,13 @@ def test_empty_selection_is_said():
     assert "No feature was selected" in result.stdout
 
 
+def test_an_empty_selection_of_a_stopped_search_blames_no_parameter():
+    limit = ("--time-limit", 1e-9)
+    result = rowsparse("select", "iris", "--method", "zero-norm-svm", "--C", 1, *limit)
+    assert "No feature was selected before the search was stopped." in result.stdout
+    assert "raise C" not in result.stdout + result.stderr
+
+
 def test_long_selections_are_cut_on_the_terminal_only(tmp_path):
     X, y, _ = make_row_sparse(80, 70, 60, 1, random_state=0)
     np.savez(tmp_path / "t.npz", X=X, y=y)

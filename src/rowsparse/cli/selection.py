@@ -94,6 +94,8 @@ def show(selection: Selection) -> None:
     console = terminal()
     if selection.features:
         console.print(_table_that_fits(selection, console))
+    elif selection.solution is not None and not selection.solution.converged:
+        console.print("No feature was selected before the search was stopped.")
     else:
         console.print("No feature was selected: lower alpha, raise C, or ask for k features.")
     hidden = len(selection.features) - MOST_ROWS_SHOWN

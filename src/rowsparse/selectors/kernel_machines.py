@@ -207,10 +207,11 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = max(solution.n_iter, 1)
         if not chosen.size:
             self.intercept_ = b + majority(target, problem.weights)
-            warn_user(
-                "No support vector is left: the penalty outweighs the errors. All samples are "
-                f"given the majority class; {self._what_to_change()}.",
-            )
+            if solution.converged:  # the penalty is not to blame for a search that was stopped
+                warn_user(
+                    "No support vector is left: the penalty outweighs the errors. All samples are "
+                    f"given the majority class; {self._what_to_change()}."
+                )
 
     def _coefficients(
         self, problem: MarginProblem, solution: Solution, chosen: np.ndarray, vectors: Any

@@ -100,7 +100,8 @@ class MarginClassifier(ClassifierMixin, JointSelector):
         self._set_rows(data, solution, entering(problem, solution), eligible, k)
         if not self.scores_.any():
             self.intercept_ = self.intercept_ + majority(data.target, problem.weights)
-            warn_user(self._nothing_left())
+            if solution.converged:  # C is not to blame for a search that was stopped
+                warn_user(self._nothing_left())
 
     def _check_memory(self, data: Data) -> None:
         """A dense copy of the columns or the products of all samples; or a linear program, which

@@ -164,7 +164,7 @@ class RowSelector(JointSelector):
         found = int(np.count_nonzero(self.support_))
         used = int(np.count_nonzero(self.scores_[self.support_]))
         message = None
-        if k is None and not found:
+        if k is None and not found and self.solution_.converged:
             message = (
                 f"No feature was selected at alpha={self.alpha_:g}; "
                 "lower alpha or set n_features_to_select."
