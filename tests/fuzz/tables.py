@@ -134,6 +134,8 @@ def target(recipe: dict[str, Any], X: np.ndarray) -> np.ndarray:
     if how["kind"] == "multilabel":
         return _two_values((Z > np.median(Z, axis=0)).astype(int))
     if how["kind"] in ("numbers", "noise"):
+        if np.array_equal(Z, np.round(Z)):  # where no column says anything; whole ones are classes
+            Z[0] += 0.5
         return (Z if c > 1 else Z[:, 0]) * how["scale"]
     codes = Z.argmax(axis=1) if how["kind"] == "multiclass" else (Z[:, 0] > 0).astype(int)
     codes = _two_values(codes[:, None])[:, 0]

@@ -25,6 +25,7 @@ class Design(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype  # of the storage: float32 bounds the accuracy that can be asked for
+    rounds_products = False  # whether ``rmatmul`` rounds to float32 what it is given
     complete = True  # whether all products of columns are those of X, so that proofs may use them
 
     @abstractmethod
@@ -47,8 +48,19 @@ class Design(ABC):
     def constant_columns(self) -> Array:
         """Which columns hold one value only (exactly)."""
 
+    def rmatmul_exactly(self, R: Array) -> Array:
+        """``X' R`` in double precision, for what is to be proved."""
+        if self.rounds_products:
+            return self.rmatmul_of(np.arange(self.shape[1]), R)
+        return self.rmatmul(R)
+
+    @property
+    def offsets(self) -> Array:
+        """How far from zero the stored columns lie, in units of these: digits lost by products."""
+        return np.zeros(self.shape[1])
+
     def rmatmul_of(self, columns: Array, R: Array) -> Array:
-        """``X_c' R`` for the named columns."""
+        """``X_c' R`` for the named columns, in double precision."""
         return self.take(columns).T @ R
 
     def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:

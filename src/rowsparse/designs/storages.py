@@ -71,6 +71,7 @@ class DenseDesign(Design):
         self.X = X if contiguous else np.ascontiguousarray(X)  # BLAS would copy at every product
         self.shape = X.shape
         self.dtype = X.dtype
+        self.rounds_products = X.dtype == np.float32
 
     def matmul(self, W: Array) -> Array:
         used = np.flatnonzero(nonzero_rows(W))
@@ -107,9 +108,19 @@ class DenseDesign(Design):
         return product
 
     def rmatmul_of(self, columns: Array, R: Array) -> Array:
-        if self.worth_own_pass(R.shape[1]):
+        if not self.rounds_products and self.worth_own_pass(R.shape[1]):
             return columns_times(self.X, R, columns=columns)
-        return super().rmatmul_of(columns, R)
+        out = np.empty((len(columns), R.shape[1]))
+        size = max(1, COPY_BYTES // (8 * self.shape[0]))
+        for start in range(0, len(columns), size):
+            part = slice(start, start + size)
+            out[part] = self.take(columns[part]).T @ R
+        return out
+
+    def means(self, weights: Array) -> Array:
+        columns = np.arange(self.shape[1])
+        # in double precision: far from zero a column varies in digits that float32 has not
+        return self.rmatmul_of(columns, weights[:, None])[:, 0] / weights.sum()
 
     def rmatmul_over(self, samples: Sequence[slice], R: Array) -> Array | None:
         if not self.worth_own_pass(R.shape[1]):

@@ -32,6 +32,11 @@ class Standardized(Design):
         self.known = known
         self.shape = base.shape
         self.dtype = base.dtype
+        self.rounds_products = base.rounds_products
+
+    @property
+    def offsets(self) -> Array:
+        return (self.base.offsets + np.abs(self.means_)) / self.scales
 
     def matmul(self, W: Array) -> Array:
         scaled = W / self.scales[:, None]
@@ -112,6 +117,11 @@ class Subset(Design):
         self.columns = np.asarray(columns)
         self.shape = (base.shape[0], len(columns))
         self.dtype = base.dtype
+        self.rounds_products = base.rounds_products
+
+    @property
+    def offsets(self) -> Array:
+        return self.base.offsets[self.columns]
 
     def matmul(self, W: Array) -> Array:
         return self.base.matmul(self._whole(W))
@@ -201,6 +211,11 @@ class WithConstant(Design):
         self.base = base
         self.shape = (n, d + 1)
         self.dtype = base.dtype
+        self.rounds_products = base.rounds_products
+
+    @property
+    def offsets(self) -> Array:
+        return np.append(self.base.offsets, 0.0)
 
     def matmul(self, W: Array) -> Array:
         return self.base.matmul(W[:-1]) + W[-1]

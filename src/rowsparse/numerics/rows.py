@@ -140,6 +140,15 @@ def resized_rows(Z: np.ndarray, norms: np.ndarray, sizes: np.ndarray) -> np.ndar
     return Z * factors[:, None]
 
 
+def longer_rows(Z: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Rows that are longer by so much in their directions; zero rows grow along the first axis."""
+    norms = row_norms(Z)
+    longer = resized_rows(Z, norms, norms + by)
+    if longer.shape[1]:
+        longer[:, 0] += np.where(norms == 0, by, 0.0)
+    return longer
+
+
 def residual_shrink(z: np.ndarray, rho: np.ndarray, r: float) -> np.ndarray:
     """Global minimiser of 1/2 (t - z)**2 + rho t**r over t >= 0, elementwise, for 0 < r <= 2."""
     if r <= 1:

@@ -169,7 +169,7 @@ class PowerPenalty(RowPenalty):
 
     @property
     def convex(self) -> bool:
-        return self.p == 1
+        return self.p == 1 or self.alpha == 0
 
     @property
     def compiled(self) -> tuple[float, bool]:

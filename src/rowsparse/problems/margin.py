@@ -140,7 +140,7 @@ class MarginProblem(ByValue):
         if A is None or not 1 <= self.norm <= 2:
             return None
         gain = float(np.abs(A).sum())
-        G = self.design.rmatmul(A)
+        G = self.design.rmatmul_exactly(A)
         with_free = np.abs(G[self.free]).max(axis=1, initial=0.0)
         sizes = np.maximum(self.sizes_of_columns[self.free], 1e-300)
         with_columns = (with_free / sizes).max(initial=0.0)

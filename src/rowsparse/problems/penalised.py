@@ -10,16 +10,16 @@ from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
+from ..numerics.rows import longer_rows
 from ..numerics.threads import blas_threads_for, cached_property
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
 from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
-from .dual import best_multiple, orthogonal
+from .dual import ROUNDING, best_multiple, orthogonal, rounding
 from .evaluation import Evaluation
 
-ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for small r
 # What is computed once and depends on the data alone, and on them and on which rows are free.
 _OF_DATA = ("sample_curvatures",)
 _OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
@@ -312,9 +312,12 @@ class PenalisedProblem(ByValue):
         ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
         """
         slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
+        pulled = None  # of the evaluation's gradient where that has all digits
+        if not self.design.rounds_products:
+            pulled = self._without_ridge(evaluation.gradient, W)
         if self.ridge:
-            return self.bound_from(slopes, evaluation.gradient - self.ridges[:, None] * W)
-        Theta, G = self._orthogonal_to_free(slopes, evaluation.gradient)
+            return self.bound_from(slopes, pulled)
+        Theta, G = self._dual_point(slopes, pulled)
         strength = self.penalty.strength(self.n_rows)
         bound = (strength > 0) & np.isfinite(strength)
         excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
@@ -323,21 +326,22 @@ class PenalisedProblem(ByValue):
 
     def bound_from(self, Theta: np.ndarray, G: np.ndarray | None = None) -> float:
         """What any matrix of the shape of Y proves where there is a ridge; G is X'Theta."""
-        G = self.design.rmatmul(Theta) if G is None else G
-        Theta, G = self._orthogonal_to_free(Theta, G)
+        Theta, G = self._dual_point(Theta, G)
         return best_multiple(self.loss, self.penalty, self.ridges, self.Y, Theta, G)
 
-    def _orthogonal_to_free(
-        self, Theta: np.ndarray, G: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Theta made orthogonal to the columns that are neither penalised nor ridged, and X'Theta;
-        G is that of the given Theta."""
+    def _without_ridge(self, gradient: np.ndarray, W: np.ndarray) -> np.ndarray:
+        return gradient - self.ridges[:, None] * W if self.ridge else gradient
+
+    def _dual_point(self, Theta: np.ndarray, G: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Theta orthogonal to the columns that are neither penalised nor ridged, and X'Theta in
+        rows as long as rounding allows them to be in truth: a bound falls with their length."""
+        G = self.design.rmatmul_exactly(Theta) if G is None else G
         free = self._free_rows
         free = free[self.ridges[free] == 0]
-        if not free.size:
-            return Theta, G
-        Theta, correction = orthogonal(Theta, self.design.take(free), self.loss)
-        # a pass over X, needed only where the null model's fit has left more than rounding
-        if correction > 1e-14 * self.residual_scale ** (self.loss.r - 1):
-            G = self.design.rmatmul(Theta)
-        return Theta, G
+        if free.size:
+            Theta, correction = orthogonal(Theta, self.design.take(free), self.loss)
+            # a pass over X, needed only where the null model's fit has left more than rounding
+            if correction > 1e-14 * self.residual_scale ** (self.loss.r - 1):
+                G = self.design.rmatmul_exactly(Theta)
+        off = rounding(self.design, self.loss, self.sample_curvatures, Theta)
+        return Theta, longer_rows(G, off)

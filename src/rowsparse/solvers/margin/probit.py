@@ -17,6 +17,7 @@ from .reweighting import Reweighted
 # Curvature of a sample in a Newton step, of at most 1: far on the right side it underflows, and the
 # step would be endless.
 FLATTEST = 1e-4
+ROUNDING = 1e-9  # of a value: what a step may seem to rise
 
 
 @dataclass
@@ -64,10 +65,11 @@ class ProbitEM(Reweighted):
         of_em = _value(alive, scales, em)
         of_newton = _value(alive, scales, newton)
         lowest = min(of_em, of_newton)
-        if not np.isfinite(lowest):  # systems beyond rounding: no step is any good
+        before = _value(alive, scales, last)
+        # neither step rises but in systems beyond rounding: then none is any good
+        if not np.isfinite(lowest) or lowest > before * (1 + ROUNDING):
             return replace(last, gap=1.0)
         image = newton if of_newton < of_em else em
-        before = _value(alive, scales, last)
         gain = _gain(alive, before, lowest)
         return replace(image, gain=gain)
 

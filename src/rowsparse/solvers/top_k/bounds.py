@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...numerics.exchanges import ROUNDING
 from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
@@ -158,7 +159,9 @@ class _Tree:
         inverse = np.linalg.inv(among)
         B = self.B[used]
         W = inverse @ B
-        rest = self.total - float(np.vdot(W, B))
+        # a system loses as many digits as its condition has
+        rounding = ROUNDING * self.total * float(inverse.diagonal().sum())
+        rest = max(self.total - float(np.vdot(W, B)) - rounding, 0.0)
         if room == 0 or room >= len(possible):
             return _Node(max(rest, least), number, used, [], None)
         costs = row_squares(W) / inverse.diagonal()

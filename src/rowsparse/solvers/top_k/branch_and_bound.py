@@ -64,11 +64,13 @@ class Tree:
         self.polish = polish
         self.nodes = 0  # relaxations solved
         self.heap: list[_Node] = []
+        self.dropped = np.inf  # the least bound of what was not looked at any more
 
     @property
     def bound(self) -> float:
         """What is proved: no k columns have a lower value."""
-        return min(self.heap[0].bound, self.value) if self.heap else self.value
+        waiting = self.heap[0].bound if self.heap else np.inf
+        return min(waiting, self.dropped, self.value)
 
     def root(self) -> None:
         """The relaxation of all columns, which screens them."""
@@ -84,7 +86,7 @@ class Tree:
             self.heap = [self._compact(node) for node in self.heap]
         while self.heap and not out_of_time():
             node = heapq.heappop(self.heap)
-            if self._cannot_win(node.bound):  # nor can any other: this one had the lowest bound
+            if self._dropped(node.bound):  # nor can any other win: this one had the lowest bound
                 self.heap.clear()
                 return
             column = self._branch(node)
@@ -93,8 +95,12 @@ class Tree:
             for choice in (with_it, without_it):
                 self._visit(node.columns, choice, node.shares, SHARPNESS, node.bound)
 
-    def _cannot_win(self, bound: float) -> bool:
-        return bound >= self.value * (1 - PROVED)
+    def _dropped(self, bound: float) -> bool:
+        """Whether nothing under this bound is better than the best known; then that is noted."""
+        if bound < self.value * (1 - PROVED):
+            return False
+        self.dropped = min(self.dropped, bound)
+        return True
 
     def _branch(self, node: _Node) -> int:
         """The column to split a node on: a fractional one, else the open one of largest pull."""
@@ -129,7 +135,7 @@ class Tree:
         target = self.value * (1 - PROVED)
         shares = relaxation.solve(z, near.pulls, choice, target, tol)
         bound = max(shares.bound, least)
-        if self._cannot_win(bound):
+        if self._dropped(bound):
             return
         # what the relaxation likes best is a support that may be better than the best known
         open_shares = np.where(choice.closed, -1.0, shares.z)
@@ -142,7 +148,7 @@ class Tree:
     def _try(self, columns: Columns, members: np.ndarray) -> None:
         """Compare a support with the best known; a better one is polished first."""
         value = ridge_value(columns, members, self.ridge)
-        if value < self.value * (1 - PROVED):
+        if not self._dropped(value):
             names = columns.names[members]
             self.support, self.value = self.polish(names)
 
@@ -161,6 +167,8 @@ class Tree:
         if_out = pulls - first_out
         out = ~choice.decided & ~among_k & (if_in > missing)
         inside = ~choice.decided & among_k & (if_out > missing)
+        least = min(if_in[out].min(initial=np.inf), if_out[inside].min(initial=np.inf))
+        self.dropped = min(self.dropped, shares.bound + least / (2 * self.ridge))
         return Choice(choice.chosen | inside, choice.closed | out)
 
     def _keep(self, bound: float, columns: Columns, choice: Choice, shares: Shares) -> None:

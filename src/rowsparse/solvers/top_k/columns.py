@@ -40,6 +40,7 @@ class Columns:
     C: np.ndarray  # X'Y
     squares: np.ndarray  # squared norms, zero for columns that may not be chosen
     names: np.ndarray  # the column's row in W, increasing
+    pull_exactly: Callable[[np.ndarray], np.ndarray]  # in double precision, to prove something
     dependent: float = DEPENDENT
     ridge: float = 0.0  # in the scale of sums; the squared norms hold it
     _known: dict[int, Product] = field(default_factory=dict)
@@ -98,7 +99,10 @@ class Columns:
             scaled = padded(root * design.take(js), extra)
             return without(F, scaled)
 
-        products = pull(np.hstack([F, Y]))  # one pass over X for both
+        def pull_exactly(q: np.ndarray) -> np.ndarray:
+            return design.rmatmul_exactly(root * q[:n])
+
+        products = pull_exactly(np.hstack([F, Y]))  # one pass over X for both
         in_F = products[:, :n_free]
         own = design.squares(root[:, 0] ** 2)
         left = np.maximum(own - row_squares(in_F), 0.0)  # Pythagoras; rounding may go below zero
@@ -111,6 +115,7 @@ class Columns:
             C=np.ascontiguousarray(products[:, n_free:]),
             squares=squares,
             names=np.arange(problem.n_rows),
+            pull_exactly=pull_exactly,
             dependent=dependent,
             ridge=ridge,
         )
@@ -126,13 +131,18 @@ class Columns:
     ) -> Columns:
         """Dense columns that are, as Y is, orthogonal to the free ones."""
         rows = np.ascontiguousarray(A.T)  # so that a column lies together in memory
+
+        def pull(q: np.ndarray) -> np.ndarray:
+            return rows @ q
+
         return cls(
-            pull=lambda q: rows @ q,
+            pull=pull,
             block=lambda js: rows[js].T,
             Y=Y,
             C=rows @ Y,
             squares=row_squares(rows) + ridge,
             names=names,
+            pull_exactly=pull,
             dependent=dependent,
             ridge=ridge,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.exchanges import NO_KICKS, NOTHING, Kicks, Products, exchanged
+from ...numerics.rows import row_squares
 from .columns import Columns
 
 # Columns that a look at all of them brings in, in units of sqrt(d / k): on the way to k rows some
@@ -51,6 +52,8 @@ class Pool:
     def _searched(self, support: np.ndarray, k: int, kicks: Kicks, ridge: float) -> np.ndarray:
         """The exchanges among the columns in the pool, those of the support with them."""
         self.members[support] = True
+        if not self.members.any():  # a start without rows, before anything has been looked at
+            self.note(self._gains(), k)
         without_products = self.members & (self.place < 0)
         self._join(np.flatnonzero(without_products))
         columns = self.columns
@@ -64,6 +67,13 @@ class Pool:
         members = self.place[support]
         found = exchanged(products, members, first, kicks, ridge)
         return np.sort(self.names[found])
+
+    def _gains(self) -> np.ndarray:
+        """What every column explains by itself; minus infinity where it may not be chosen."""
+        squares = self.columns.squares
+        gains = np.full(len(squares), -np.inf)
+        np.divide(row_squares(self.columns.C), squares, out=gains, where=squares > 0)
+        return gains
 
     def _join(self, new: np.ndarray) -> None:
         """Add the products of some columns with one another and with those that are in."""

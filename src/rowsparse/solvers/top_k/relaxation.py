@@ -159,7 +159,7 @@ class Relaxation:
 
     def _proved(self, R: np.ndarray, z: np.ndarray, choice: Choice) -> Shares:
         """The bound that a residual proves: the one pass over all columns."""
-        U = self.columns.pull(R)
+        U = self.columns.pull_exactly(R)
         squares = row_squares(U)
         squares[choice.closed] = -1.0
         top = _most(squares, choice.chosen, choice.left(self.k))
