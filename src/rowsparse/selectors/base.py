@@ -191,7 +191,6 @@ class JointSelector(DirectSelector):
     ) -> None:
         """The fitted attributes of a solution: the k best of the eligible rows are selected, or
         without k the nonzero ones. ``entering``: how nearly the others entered."""
-        refuse_not_finite(solution)
         # In float64 also where X is float32: rounded coefficients of nearly equal columns, which
         # are large and cancel, would have another objective than the one that was certified.
         W = solution.W / data.scales[:, None]
@@ -296,7 +295,7 @@ def _exactly_k(order: np.ndarray, always: np.ndarray, eligible: np.ndarray, k: i
     return support
 
 
-def refuse_not_finite(solution: Solution) -> None:
+def _refuse_not_finite(solution: Solution) -> None:
     """Raise where numbers have overflowed on the way: nothing of such a fit means anything."""
     if not (np.isfinite(solution.objective) and np.isfinite(solution.W).all()):
         raise ValueError(
@@ -306,7 +305,9 @@ def refuse_not_finite(solution: Solution) -> None:
 
 
 def say_how_it_ended(solution: Solution) -> None:
-    """One warning if the tolerance was not met, for the caller of the ``fit`` above ``_fit``."""
+    """One warning if the tolerance was not met, for the caller of the ``fit`` above ``_fit``; a
+    refusal where numbers overflowed."""
+    _refuse_not_finite(solution)
     if solution.converged:
         return
     far = "" if solution.criterion is None else f": criterion {solution.criterion:.2g}"

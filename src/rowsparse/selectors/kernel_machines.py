@@ -36,7 +36,7 @@ from ..solvers.base import Solver, run
 from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from ..warn import warn_user
-from .base import decided, refuse_not_finite, say_how_it_ended
+from .base import decided, say_how_it_ended
 from .data import solver_for, validated
 from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
 from .margin import as_labels, at_most_usable, check_costs, check_labels, majority, solved
@@ -191,7 +191,6 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         means: np.ndarray,
     ) -> None:
         """Of the samples ``rows`` in X; the candidates are ``points`` of them."""
-        refuse_not_finite(solution)
         codes = target.codes
         kept = points[solution.rows]  # candidates are some of the samples
         order = np.argsort(codes[kept], kind="stable")  # by class, as SVC does
