@@ -262,7 +262,7 @@ def test_the_best_multiple_proves_most_at_any_scale(r, size):
     Y = size * rng.normal(size=(6, 2))
     loss = ResidualLoss(r, np.array([0.0, 1.0, 2.0, 1.0, 1.0, 1.0]))
     Theta = -loss.gradient(np.zeros_like(Y), Y)
-    best = loss.best_dual_value(-Theta, Y, np.inf)
+    best = loss.dual_sums(-Theta, Y).best(np.inf)
     multiples = [loss.dual_value(-t * Theta, Y) for t in np.linspace(0, 1, 101)]
     assert best >= max(multiples) * (1 - 1e-12) > 0
 
@@ -271,4 +271,4 @@ def test_a_dual_point_too_small_for_its_powers_still_proves_something():
     # |theta|**21 is beyond the range of floats: the multiple is found without it
     Y = np.full((4, 1), 1e-30)
     loss = ResidualLoss(1.05)
-    assert loss.best_dual_value(np.full((4, 1), -1e-20), Y, np.inf) > 0
+    assert loss.dual_sums(np.full((4, 1), -1e-20), Y).best(np.inf) > 0

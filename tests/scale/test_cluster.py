@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from rowsparse import L2pSelector, TopKSelector
 from rowsparse.model_selection import SelectorCV, StabilitySelector
+from rowsparse.solvers import run
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -70,23 +71,63 @@ def test_resampling_on_the_workers(client):
     )
 
 
-def test_the_graph_does_not_grow(client, monkeypatch):
-    """Every pass has a task or two per chunk, in the first iteration as in the last."""
-    sizes = []
-    compute = da.core.compute
+def counted(make, sizes):
+    """The same function of Dask, which notes how many tasks it is given."""
 
     def counting(*tasks, **options):
         sizes.append(len({key for task in tasks for key in task.dask}))
-        return compute(*tasks, **options)
+        return make(*tasks, **options)
 
+    return counting
+
+
+def test_the_graph_does_not_grow(client, monkeypatch):
+    """Every pass has a task or two per chunk, in the first iteration as in the last."""
     import rowsparse.designs.dask_arrays as passes
 
-    monkeypatch.setattr(passes.dask, "compute", counting)
+    sizes = []
+    for name in ("compute", "persist"):
+        monkeypatch.setattr(passes.dask, name, counted(getattr(passes.dask, name), sizes))
     fitted = clone(ROBUST).fit(held(20), Y)
-    assert len(sizes) == fitted.solution_.n_passes > 10
+    # some of them over the columns that are kept on the workers, not over X
+    assert len(sizes) > fitted.solution_.n_passes > 10
     half = len(sizes) // 2
     assert set(sizes[half:]) <= set(sizes[:half])
     assert max(sizes) <= 4 * 8  # chunks: to make one, to work on it, and to merge
+
+
+def test_no_residual_is_sent_for_r_below_2(client, monkeypatch):
+    """After Y is on the workers, nothing with a number per sample leaves or reaches the client."""
+    import rowsparse.designs.dask_arrays as passes
+
+    n_samples, columns = 3000, 6
+    rng = np.random.default_rng(0)
+    tall = rng.standard_normal((n_samples, columns))
+    y = tall[:, 0] + rng.standard_t(2, n_samples)
+    largest = []
+    tasks_of, computed = passes.DaskPasses._tasks, passes.DaskPasses._computed
+
+    def sent(self, of_block, shared, by_rows):
+        pieces = [values for values in by_rows if isinstance(values, np.ndarray)]
+        largest.extend(values.size for values in (*shared, *pieces) if np.ndim(values))
+        return tasks_of(self, of_block, shared, by_rows)
+
+    def received(self, tasks):
+        found = computed(self, tasks)
+        sums = [part for result in found if isinstance(result, tuple) for part in result]
+        largest.extend(np.size(part) for part in sums)
+        return found
+
+    lazy = da.from_array(tall, chunks=(500, -1))
+    problem, solver = clone(ROBUST).problem_and_solver(lazy, y)
+    monkeypatch.setattr(passes.DaskPasses, "_tasks", sent)
+    monkeypatch.setattr(passes.DaskPasses, "_computed", received)
+    found = run(solver, problem)
+    assert found.converged
+    assert len(largest) > 20
+    assert max(largest) < n_samples / 6  # less than a number for every row of a chunk
+    expected = clone(ROBUST).fit(tall, y)
+    np.testing.assert_allclose(found.objective, expected.solution_.objective, rtol=1e-9)
 
 
 def test_a_worker_that_is_killed_is_replaced(client):

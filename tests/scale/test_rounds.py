@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import rowsparse
 from rowsparse import L2pSelector, TopKSelector
-from rowsparse.designs import CompletedDesign, as_design, moments
+from rowsparse.designs import CompletedDesign, as_design, chunked, moments
 from rowsparse.designs.moments import summary
 from rowsparse.selectors import blocks, rounds
 from rowsparse.solvers import BlockDescent, Splice
@@ -137,6 +137,7 @@ def test_members_too_many_for_memory(tmp_path, monkeypatch):
     """Then every step passes over X."""
     X, Y = table()
     monkeypatch.setattr(blocks, "MOST_PRODUCTS", 5)
+    monkeypatch.setattr(chunked, "MOST_PRODUCTS", 5)
     monkeypatch.setattr(rounds, "MOST_PRODUCTS", 5)
     monkeypatch.setattr(rounds, "MOST_BYTES", 8 * X.shape[1] * 2)
     selector = L2pSelector(alpha=0.2, p=1)
@@ -212,6 +213,7 @@ def test_fewer_samples_than_columns(tmp_path, monkeypatch):
     X, Y = correlated(n=40)
     held = in_blocks(X, tmp_path)
     monkeypatch.setattr(blocks, "MOST_PRODUCTS", 5)
+    monkeypatch.setattr(chunked, "MOST_PRODUCTS", 5)
     selector = L2pSelector(alpha=0.5, p=1)
     fitted = clone(selector).fit(held, Y)
     np.testing.assert_allclose(fitted.coef_, clone(selector).fit(X, Y).coef_, atol=1e-6)

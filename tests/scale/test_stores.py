@@ -96,9 +96,11 @@ def test_nothing_of_dask_is_imported_for_a_store(tmp_path):
 @pytest.mark.parametrize("holder", ["npy", "dask"])
 def test_many_columns_are_not_multiplied_with_each_other(holder, tmp_path, monkeypatch):
     """Where one pass cannot give the products, passes are made for the columns that are used."""
+    import rowsparse.designs.chunked as chunked
     import rowsparse.selectors.blocks as blocks
 
     monkeypatch.setattr(blocks, "MOST_PRODUCTS", D)  # with the outputs there are more
+    monkeypatch.setattr(chunked, "MOST_PRODUCTS", D)
     for name in ("alpha", "k"):
         selector = L2pSelector(alpha=0.2) if name == "alpha" else L2pSelector(4)
         expected = selector.fit(X, Y).coef_

@@ -4,6 +4,7 @@ from .base import Design
 from .blocks import RowBlocks
 from .chunked import ChunkedDesign
 from .completed import CompletedDesign
+from .held import HeldTable, View
 from .members import MemberProducts
 from .passes import TablePasses
 from .searched import SearchedDesign
@@ -14,6 +15,7 @@ __all__ = [
     "ChunkedDesign",
     "CompletedDesign",
     "Design",
+    "HeldTable",
     "MemberProducts",
     "Restriction",
     "RowBlocks",
@@ -21,6 +23,7 @@ __all__ = [
     "Standardized",
     "Subset",
     "TablePasses",
+    "View",
     "WithConstant",
     "as_design",
     "canonical",

@@ -7,6 +7,7 @@ Only ``take`` makes a dense copy, of the columns asked for (n x 8 bytes for each
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,18 @@ from .moments import (
 )
 from .passes import ChosenPasses, OfBlock, Passes
 
+# Columns of [X Y] up to which all their products are computed in one pass: with more, their root
+# alone takes longer than some passes, and copies of the matrix fill a small machine's memory.
+MOST_PRODUCTS = 5000
 SAME_WEIGHTS = 8 * float(np.finfo(float).eps)  # what dividing and multiplying leaves of equality
+
+
+@dataclass(frozen=True)
+class Beside:
+    """So many arrays by the rows of X, as passes take them, and perhaps a mask of those in use."""
+
+    by_rows: Sequence[Any]
+    count: int
 
 
 class ChunkedDesign(Design):
@@ -63,6 +75,15 @@ class ChunkedDesign(Design):
             summaries, (self._direction(),), by_rows, merged_each
         )
         return found
+
+    def knows_products(self, weights: Array, Y: Array) -> bool:
+        """Whether the products of all columns are known, by now: a pass is made for them unless
+        there are too many, or more columns than samples."""
+        if self.moments(weights, Y) is None and self.shape[1] + Y.shape[1] <= min(
+            MOST_PRODUCTS, self.shape[0]
+        ):
+            self.summarise(weights, Y, diagonal_only=False)
+        return self.moments(weights, Y) is not None
 
     def learn(self, known: Summary, weights: Array, Y: Array) -> None:
         """Take over what a pass of another design has said about these samples."""
@@ -167,23 +188,38 @@ class ChunkedDesign(Design):
         self,
         of_block: OfBlock,
         shared: Sequence[Any],
-        by_rows: Sequence[Any],
+        by_rows: Sequence[Any] | Beside,
         merge: Callable = np.add,
     ) -> Any:
         """What ``of_block`` says of every block, put together."""
-        function, by_rows = self._of_used(of_block, by_rows)
-        return self.passes.merged(merge, function, shared, by_rows)
+        beside = by_rows if isinstance(by_rows, Beside) else self._beside(by_rows)
+        function = self._of_used(of_block, beside.count)
+        return self.passes.merged(merge, function, shared, beside.by_rows)
+
+    def hold(self, *by_rows: Array) -> Beside:
+        """Arrays by samples for many passes: they are brought to the blocks once."""
+        beside = self._beside(by_rows)
+        return Beside(self.passes.held(beside.by_rows), beside.count)
+
+    def kept(self, of_block: OfBlock, shared: Sequence[Any], n_columns: int) -> ChunkedDesign:
+        """What ``of_block`` makes of the rows of every block, also of those that do not count, as
+        a design that is kept in memory where the blocks are."""
+        return ChunkedDesign(self.passes.kept(of_block, shared, n_columns), self.used)
 
     def _rows(self, of_block: OfBlock, shared: Sequence[Any]) -> Array:
-        function, by_rows = self._of_used(of_block, ())
-        return np.concatenate(self.passes.results(function, shared, by_rows))
+        function = self._of_used(of_block, 0)
+        return np.concatenate(self.passes.results(function, shared, self._beside(()).by_rows))
 
-    def _of_used(self, of_block: OfBlock, by_rows: Sequence[Any]) -> tuple[OfBlock, Sequence[Any]]:
-        """The same of the samples that count, whose number in a block is another one."""
+    def _beside(self, by_rows: Sequence[Array]) -> Beside:
+        """Arrays by the samples that count as arrays by all rows, and the mask."""
         if self.used is None:
-            return of_block, by_rows
+            return Beside(by_rows, len(by_rows))
         whole = [_spread(values, self.used) for values in by_rows]
-        return _OfUsed(of_block, len(by_rows)), (*whole, self.used)
+        return Beside((*whole, self.used), len(by_rows))
+
+    def _of_used(self, of_block: OfBlock, n_by_rows: int) -> OfBlock:
+        """The same of the samples that count, whose number in a block is another one."""
+        return of_block if self.used is None else _OfUsed(of_block, n_by_rows)
 
 
 class _OfUsed:

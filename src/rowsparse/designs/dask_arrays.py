@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from copy import copy
 from typing import Any
 
 import dask
@@ -27,6 +28,10 @@ ANSWER_SECONDS = 10  # within which a scheduler that is there has answered
 KILLED = "KilledWorker"
 LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError")
 FAN_IN = 4  # results that one task merges: a worker holds so many Gram matrices at a time
+
+
+class _Pieces(list[Delayed]):
+    """An array of n rows as pieces beside the chunks."""
 
 
 class DaskPasses(Passes):
@@ -59,6 +64,33 @@ class DaskPasses(Passes):
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [merging(merge, *group) for group in groups]
         return self._computed(level)[0]
+
+    def kept(self, of_block: OfBlock, shared: Sequence[Any], n_columns: int) -> Passes:
+        self.count += 1
+        kept = copy(self)
+        kept.shape = (self.shape[0], n_columns)
+        kept.dtype = np.dtype(float)
+        kept.count = 0
+        kept.chunks = self._persisted(self._tasks(of_block, shared, ()))
+        return kept
+
+    def held(self, by_rows: Sequence[Any]) -> Sequence[Any]:
+        """Pieces on the workers; from the tasks that hold them a lost one is made again."""
+        piece = delayed(_itself, pure=False, traverse=False)
+        numbers = range(len(self.chunks))
+        return [
+            _Pieces(self._persisted([piece(*self.pieces(number, [values])) for number in numbers]))
+            for values in by_rows
+        ]
+
+    def pieces(self, number: int, by_rows: Sequence[Any]) -> list[Any]:
+        rows = slice(self.bounds[number], self.bounds[number + 1])
+        return [v[number] if isinstance(v, _Pieces) else v[rows] for v in by_rows]
+
+    def _persisted(self, tasks: list[Delayed]) -> list[Delayed]:
+        """What the tasks make, left where it is made."""
+        with _on_workers_or_threads(), self._saying_what_was_lost():
+            return list(dask.persist(*tasks, optimize_graph=False, traverse=False))
 
     def _tasks(
         self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
@@ -119,6 +151,10 @@ def refuse_columns_in_chunks(X: Any) -> None:
             f"Expected X in chunks of whole rows, got {len(X.chunks[1])} chunks of columns; "
             f"use X.rechunk(({known}, -1))."
         )
+
+
+def _itself(piece: Any) -> Any:
+    return piece
 
 
 def _together(*shared: Any) -> tuple[Any, ...]:

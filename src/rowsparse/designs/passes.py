@@ -39,6 +39,15 @@ class Passes(ABC):
     ) -> Any:
         """The same, merged into one; only neighbours are merged, in their order."""
 
+    @abstractmethod
+    def kept(self, of_block: OfBlock, shared: Sequence[Any], n_columns: int) -> Passes:
+        """Passes over what ``of_block`` makes of every block, of so many columns: kept in memory
+        where it is made, in one pass."""
+
+    def held(self, by_rows: Sequence[Any]) -> Sequence[Any]:
+        """Arrays of n rows for many passes, brought to where the blocks are once."""
+        return by_rows
+
     def pieces(self, number: int, by_rows: Sequence[Any]) -> list[Any]:
         """The parts of arrays of n rows that belong to a block."""
         rows = slice(self.bounds[number], self.bounds[number + 1])
@@ -66,6 +75,9 @@ class LocalPasses(Passes):
         for result in found:
             total = merge(total, result)
         return total
+
+    def kept(self, of_block: OfBlock, shared: Sequence[Any], n_columns: int) -> Passes:
+        return TablePasses(np.concatenate(self.results(of_block, shared, ())))
 
     def _each(
         self, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
@@ -118,6 +130,15 @@ class ChosenPasses(Passes):
         self, merge: Callable, of_block: OfBlock, shared: Sequence[Any], by_rows: Sequence[Any]
     ) -> Any:
         return self.whole.merged(merge, _OfColumns(of_block, self.columns), shared, by_rows)
+
+    def kept(self, of_block: OfBlock, shared: Sequence[Any], n_columns: int) -> Passes:
+        return self.whole.kept(_OfColumns(of_block, self.columns), shared, n_columns)
+
+    def held(self, by_rows: Sequence[Any]) -> Sequence[Any]:
+        return self.whole.held(by_rows)
+
+    def pieces(self, number: int, by_rows: Sequence[Any]) -> list[Any]:
+        return self.whole.pieces(number, by_rows)
 
 
 class _OfColumns:

@@ -50,10 +50,14 @@ class ResidualLoss(Loss):
 
     def value_of_residual(self, E: np.ndarray) -> float:
         """The loss as a function of E = Z - Y."""
+        return self.total_of_residual(E) / len(E)
+
+    def total_of_residual(self, E: np.ndarray) -> float:
+        """The same summed over the samples: that of many is the sum of those of some."""
         powers = self._squares(E) ** (self.r / 2)
         if self.sample_weight is not None:  # a vector of ones would cost a pass of its own
             powers = self.sample_weight * powers
-        return float(powers.sum() / (self.r * len(E)))
+        return float(powers.sum() / self.r)
 
     def size_of_residual(self, E: np.ndarray) -> float:
         """Its root mean square over the weighted samples, whatever r is."""
@@ -102,51 +106,69 @@ class ResidualLoss(Loss):
         Theta is a point of the dual, at the optimum the gradient of the loss in Z (n x c).
         Only for convex losses (r >= 1).
         """
+        return self.dual_sums(Theta, Y).value()
+
+    def dual_sums(self, Theta: np.ndarray, Y: np.ndarray) -> DualSums:
+        """What is to be known of Theta for the dual values of all its multiples."""
         linear = float(np.vdot(Theta, Y))
-        used = self.weights(len(Theta)) > 0
-        if Theta[~used].any():
-            return -np.inf
-        sizes, shares = self._dual_sizes(Theta)
-        if self.r == 1:
-            inside = bool(np.all(sizes <= 1 + 1e-12))  # rounding of a multiple that ends at one
-            return -linear if inside else -np.inf
-        q = self.r / (self.r - 1)
-        with np.errstate(over="ignore"):  # an infinite cost proves nothing, and says so
-            cost = float(shares @ sizes**q) / q
-        return -linear - cost
-
-    def _dual_sizes(self, Theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``|theta_i| n/s_i`` and the shares ``s_i/n`` of the samples that count.
-
-        At the optimum the sizes are powers of residuals: their own powers stay within range.
-        """
         shares = self.weights(len(Theta)) / len(Theta)
         used = shares > 0
-        return row_norms(Theta[used]) / shares[used], shares[used]
-
-    def longest_dual(self, Theta: np.ndarray) -> float:
-        """The largest t for which ``t Theta`` is in the domain of the dual; only r = 1 has an
-        edge."""
-        if self.r > 1:
-            return np.inf
-        sizes, _ = self._dual_sizes(Theta)
+        if Theta[~used].any():
+            return DualSums(self.r, linear, np.inf, 1.0, np.inf, np.inf)
+        squares = row_squares(Theta[used])
+        by_weight = float(np.sum(squares / shares[used])) / len(Theta)
+        sizes = row_norms(Theta[used]) / shares[used]
         largest = float(sizes.max(initial=0.0))
-        return 1.0 / largest if largest > 0 else np.inf
+        cost = self.dual_cost(sizes, shares[used], largest)
+        return DualSums(self.r, linear, largest, cost, by_weight, float(squares.sum()))
 
-    def best_dual_value(self, Theta: np.ndarray, Y: np.ndarray, longest: float) -> float:
-        """The largest ``dual_value`` of the multiples ``t Theta``, 0 <= t <= longest."""
-        gain = -float(np.vdot(Theta, Y))
-        sizes, shares = self._dual_sizes(Theta)
-        largest = float(sizes.max(initial=0.0))
-        if gain <= 0 or largest == 0:
+    def dual_cost(self, sizes: np.ndarray, shares: np.ndarray, largest: float) -> float:
+        """``sum_i shares_i (size_i / largest)**(r / (r - 1))``; r = 1 has an edge in its place."""
+        if self.r == 1 or largest == 0:
             return 0.0
-        # t * gain - t**q * cost is concave: its top has a closed form, for r = 1 it has an edge
-        best = 1.0  # in units of 1 / largest, whose powers stay within range
-        if self.r > 1:
-            q = self.r / (self.r - 1)
-            cost = float(shares @ (sizes / largest) ** q)
-            best = (gain / largest / cost) ** (self.r - 1)
-        return self.dual_value(min(longest, best / largest) * Theta, Y)
+        return float(shares @ (sizes / largest) ** (self.r / (self.r - 1)))
 
     def _squares(self, E: np.ndarray) -> np.ndarray:
         return row_squares(E) + self.smoothing**2
+
+
+@dataclass(frozen=True)
+class DualSums:
+    """A point Theta of the dual of the loss, as far as its multiples are asked for.
+
+    At the optimum the sizes ``|theta_i| n / s_i`` are powers of residuals: their own powers stay
+    within the range of floats if they are taken in units of the largest.
+    """
+
+    r: float
+    linear: float  # <Theta, Y>
+    largest: float  # of the sizes; infinite where a sample that does not count has one
+    cost: float  # ``ResidualLoss.dual_cost``
+    squares_by_weight: float  # sum of |theta_i|**2 / s_i
+    squares: float  # sum of |theta_i|**2
+
+    def value(self, t: float = 1.0) -> float:
+        """``-L*(t Theta)``: minus infinity outside the domain."""
+        if self.r == 1:
+            inside = t * self.largest <= 1 + 1e-12  # rounding of a multiple that ends at one
+            return -t * self.linear if inside else -np.inf
+        q = self.r / (self.r - 1)
+        with np.errstate(over="ignore"):  # an infinite cost proves nothing, and says so
+            cost = self.cost * float(np.float64(t * self.largest) ** q) / q
+        return -t * self.linear - cost
+
+    @property
+    def longest(self) -> float:
+        """The largest t for which ``t Theta`` is in the domain; only r = 1 has an edge."""
+        return 1.0 / self.largest if self.r == 1 and self.largest > 0 else np.inf
+
+    def best(self, longest: float) -> float:
+        """The largest value of the multiples ``t Theta``, 0 <= t <= longest."""
+        gain = -self.linear
+        if gain <= 0 or self.largest == 0:
+            return 0.0
+        # t * gain - t**q * cost is concave: its top has a closed form, for r = 1 it has an edge
+        best = 1.0  # in units of 1 / largest
+        if self.r > 1:
+            best = (gain / self.largest / self.cost) ** (self.r - 1)
+        return self.value(min(longest, best / self.largest))

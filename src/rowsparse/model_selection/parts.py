@@ -16,10 +16,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ..designs import ChunkedDesign, TablePasses
-from ..designs.chunked import SAME_WEIGHTS
+from ..designs.chunked import MOST_PRODUCTS, SAME_WEIGHTS
 from ..designs.moments import Summary
 from ..problems.compressed import worth_compressing
-from ..selectors.blocks import MOST_PRODUCTS
 from ..selectors.data import Samples
 from .intake import Table, of_squared_loss
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Evaluation(ByValue):
     objective: float  # of the true problem, without smoothing
     gradient: np.ndarray  # of the (smoothed) loss, one row per feature
     scores: np.ndarray  # violation of every row, in units of the data
-    residual: np.ndarray  # E = X W - Y
+    residual: Any  # E = X W - Y, an array; None of X in blocks, which sees it in passes alone
     smoothing: float  # of the loss whose gradient this is
 
     @property

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
-from ..losses.residual import SMOOTHING_FLOOR, ResidualLoss
-from ..numerics.rows import longer_rows
+from ..losses.residual import SMOOTHING_FLOOR, DualSums, ResidualLoss
+from ..numerics.rows import longer_rows, row_norms
 from ..numerics.threads import blas_threads_for, cached_property
 from ..penalties.base import Penalty
 from ..penalties.cardinality import Cardinality
 from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
-from .dual import ROUNDING, best_multiple, orthogonal, rounding
+from .dual import ROUNDING, best_bound, rounding, without_columns
 from .evaluation import Evaluation
 
 # What is computed once and depends on the data alone, and on them and on which rows are free.
 _OF_DATA = ("sample_curvatures",)
-_OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient")
+_OF_FREE_ROWS = ("null_point", "unexplained", "residual_scale", "null_gradient", "null_sums")
 
 __all__ = ["Evaluation", "PenalisedProblem"]
 
@@ -131,6 +132,10 @@ class PenalisedProblem(ByValue):
         """The same data under the constraint of at most k rows."""
         return self.with_penalty(Cardinality(k, self.penalty.factors))
 
+    def with_r(self, r: float) -> PenalisedProblem:
+        """The same under a loss of another order."""
+        return replace(self, loss=replace(self.loss, r=r))
+
     @property
     def convex(self) -> bool:
         """Whether every local minimum is global."""
@@ -138,7 +143,11 @@ class PenalisedProblem(ByValue):
 
     def objective(self, W: np.ndarray) -> float:
         """The value that is minimised, without smoothing."""
-        return self.value_of_residual(W, self.design.matmul(W) - self.Y)
+        return self.value_of_residual(W, self.residual(W))
+
+    def residual(self, W: np.ndarray) -> Any:
+        """E = X W - Y, as an ``Evaluation`` has it."""
+        return self.design.matmul(W) - self.Y
 
     def value_of_residual(self, W: np.ndarray, E: np.ndarray) -> float:
         """``objective(W)`` by the residual E = X W - Y."""
@@ -147,14 +156,12 @@ class PenalisedProblem(ByValue):
     def gradient(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
         """Gradient of the (smoothed) loss and the ridge in W."""
         slopes = self.loss.smoothed(smoothing).gradient(self.design.matmul(W), self.Y)
-        return self.design.rmatmul(slopes) + self.ridges[:, None] * W
+        return self._with_ridge(self.design.rmatmul(slopes), W)
 
     def evaluate(self, W: np.ndarray, smoothing: float | None = None) -> Evaluation:
-        """Objective, gradient and violation of W.
-
-        For r < 2 the violation is that of the quadratic majorizer at W with ``smoothing``
-        (default: the floor); it is measured in units of the data, so 1e-6 means the same for all.
-        """
+        """Objective, gradient and violation of W. For r < 2 the violation is that of the quadratic
+        majorizer at W with ``smoothing`` (default: the floor); it is measured in units of the data,
+        so 1e-6 means the same for all."""
         with blas_threads_for(2.0 * self.Y.size * self.n_rows):
             E = self.design.matmul(W)
             E -= self.Y
@@ -178,10 +185,10 @@ class PenalisedProblem(ByValue):
         return Evaluation(self.value_of_residual(W, E), gradient, scores, E, smoothing)
 
     def _pulled_back(self, E: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """``X' diag(h / n) E``."""
-        if self.loss.plain:  # h is one: without a copy of E
-            return self.design.rmatmul(E) / len(E)
-        return self.design.rmatmul(E * (h / len(E))[:, None])
+        """``X' diag(h / n) E``; where h is one, without a copy of E."""
+        n = len(E)
+        plain = self.loss.plain
+        return self.design.rmatmul(E) / n if plain else self.design.rmatmul(E * (h / n)[:, None])
 
     def _with_ridge(self, gradient: np.ndarray, W: np.ndarray) -> np.ndarray:
         return gradient + self.ridges[:, None] * W if self.ridge else gradient
@@ -190,25 +197,32 @@ class PenalisedProblem(ByValue):
         """``sum_i h_i x_ij**2 / n + ridge`` per column: the curvature of the majorizer along each
         row; a constant column has none."""
         if self.loss.quadratic:
-            L = self.sample_curvatures
-        else:
-            L = self.design.squares(h) / len(h)
+            return self._with_ridges(self.sample_curvatures)
+        return self._with_ridges(self.design.squares(h) / len(h))
+
+    def _with_ridges(self, L: np.ndarray) -> np.ndarray:
         return np.where(L > 0, L + self.ridges, L) if self.ridge else L
+
+    def majorizer_curvatures(self, W: np.ndarray, E: Any) -> np.ndarray:
+        """Those of the majorizer at W, where the residual is E."""
+        return self.curvatures(self.loss.smoothed(self.smoothing_floor).residual_weights(E))
+
+    def typical_residual(self, W: np.ndarray, E: Any) -> float:
+        """The size of the residual E of W: a median, and no more than that of the null model."""
+        return min(float(np.median(row_norms(E))), self.residual_scale)
 
     def metric_weights(self, h: np.ndarray) -> np.ndarray:
         """The sample weights in which the violation is measured, given those of the majorizer.
 
-        For p < 1 they must be the majorizer's. For a convex penalty any metric certifies, and
-        weights that a vanishing residual has driven to 1e7 would make it blind: they are capped
-        at the weight of a residual of typical size.
+        For p < 1 they must be the majorizer's. For a convex penalty any metric certifies, and one
+        of weights that vanishing residuals have driven to 1e7 would be blind: they are capped.
         """
         return self._capped(h) if self.penalty.any_metric else h
 
     def _capped(self, h: np.ndarray) -> np.ndarray:
         if self.loss.quadratic:
             return h
-        typical = self.residual_scale ** (self.loss.r - 2)
-        return np.minimum(h, typical * self.loss.weights(len(h)))
+        return np.minimum(h, self.residual_scale ** (self.loss.r - 2) * self.loss.weights(len(h)))
 
     @cached_property
     def sample_curvatures(self) -> np.ndarray:
@@ -244,6 +258,10 @@ class PenalisedProblem(ByValue):
     def _free_rows(self) -> np.ndarray:
         return np.flatnonzero(self.penalty.free(self.n_rows))
 
+    @property
+    def _unridged_free_rows(self) -> np.ndarray:
+        return self._free_rows[self.ridges[self._free_rows] == 0]
+
     @cached_property
     def residual_scale(self) -> float:
         """Root mean square of the null model's residual: the size of what is to be explained."""
@@ -252,10 +270,8 @@ class PenalisedProblem(ByValue):
 
     @property
     def smoothing_floor(self) -> float:
-        """The smoothing under which results are certified.
-
-        For small r the weight of a vanishing residual multiplies rounding errors: it keeps them
-        below 1e-6."""
+        """The smoothing under which results are certified. For small r the weight of a vanishing
+        residual multiplies rounding errors: it keeps them below 1e-6."""
         from_rounding = (1e6 * ROUNDING) ** (1 / (2 - min(self.loss.r, 1.0)))
         return max(SMOOTHING_FLOOR, from_rounding) * self.residual_scale
 
@@ -276,9 +292,8 @@ class PenalisedProblem(ByValue):
     @cached_property
     def unexplained(self) -> np.ndarray:
         """``Y - X W`` at the null model."""
-        if not self.null_point.any():
-            return self.Y
-        return self.Y - self.design.matmul(self.null_point)
+        W = self.null_point
+        return self.Y - self.design.matmul(W) if W.any() else self.Y
 
     @cached_property
     def null_gradient(self) -> np.ndarray:
@@ -287,6 +302,12 @@ class PenalisedProblem(ByValue):
         pulled = -self._pulled_back(self.unexplained, loss.residual_weights(self.unexplained))
         return self._with_ridge(pulled, self.null_point)
 
+    @property
+    def null_curvatures(self) -> np.ndarray:
+        """Those of the majorizer at the null model, no sample counting for more than typical."""
+        loss = self.loss.smoothed(self.smoothing_floor)
+        return self.curvatures(self._capped(loss.residual_weights(self.unexplained)))
+
     def alpha_max(self) -> float:
         """The smallest alpha at which no single penalised row leaves zero.
 
@@ -294,11 +315,9 @@ class PenalisedProblem(ByValue):
         optimal in every single row; for p < 1 and r < 2 this holds for a quadratic in place of
         the loss, whose curvature is that of samples with residuals of typical size.
         """
-        loss = self.loss.smoothed(self.smoothing_floor)
-        h = self._capped(loss.residual_weights(self.unexplained))
-        largest = self.penalty.alpha_max(self.null_gradient, self.curvatures(h))
         # for r < 2 the null model is iterated, so solvers see its gradient to some digits only
-        return largest if self.loss.quadratic else largest * (1 + 1e-7)
+        margin = 0.0 if self.loss.quadratic else 1e-7
+        return (1 + margin) * self.penalty.alpha_max(self.null_gradient, self.null_curvatures)
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
         """Objective minus the lower bound that W proves; None where the problem is not convex."""
@@ -312,36 +331,19 @@ class PenalisedProblem(ByValue):
         ``<Y, A> - L*(A) - sum_j max over w of (<x_j'A, w> - ridge/2 |w|**2 - penalty_j(w))``.
         """
         slopes = self.loss.smoothed(self.smoothing_floor).slopes(evaluation.residual)
-        pulled = None  # of the evaluation's gradient where that has all digits
-        if not self.design.rounds_products:
-            pulled = self._without_ridge(evaluation.gradient, W)
-        if self.ridge:
-            return self.bound_from(slopes, pulled)
-        Theta, G = self._dual_point(slopes, pulled)
-        strength = self.penalty.strength(self.n_rows)
-        bound = (strength > 0) & np.isfinite(strength)
-        excess = (self.penalty.dual_sizes(G[bound]) / strength[bound]).max(initial=0.0)
-        longest = 1.0 / excess if excess > 0 else np.inf
-        return self.loss.best_dual_value(Theta, self.Y, longest)
+        # the gradient is X'Theta where it has all digits
+        G = None if self.design.rounds_products else self._with_ridge(evaluation.gradient, -W)
+        return self.bound_from(slopes, G)
 
     def bound_from(self, Theta: np.ndarray, G: np.ndarray | None = None) -> float:
-        """What any matrix of the shape of Y proves where there is a ridge; G is X'Theta."""
-        Theta, G = self._dual_point(Theta, G)
-        return best_multiple(self.loss, self.penalty, self.ridges, self.Y, Theta, G)
-
-    def _without_ridge(self, gradient: np.ndarray, W: np.ndarray) -> np.ndarray:
-        return gradient - self.ridges[:, None] * W if self.ridge else gradient
-
-    def _dual_point(self, Theta: np.ndarray, G: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Theta orthogonal to the columns that are neither penalised nor ridged, and X'Theta in
-        rows as long as rounding allows them to be in truth: a bound falls with their length."""
+        """What any matrix of the shape of Y proves of the optimum; G is X'Theta."""
         G = self.design.rmatmul_exactly(Theta) if G is None else G
-        free = self._free_rows
-        free = free[self.ridges[free] == 0]
-        if free.size:
-            Theta, correction = orthogonal(Theta, self.design.take(free), self.loss)
-            # a pass over X, needed only where the null model's fit has left more than rounding
-            if correction > 1e-14 * self.residual_scale ** (self.loss.r - 1):
-                G = self.design.rmatmul_exactly(Theta)
-        off = rounding(self.design, self.loss, self.sample_curvatures, Theta)
-        return Theta, longer_rows(G, off)
+        negligible = 1e-14 * self.residual_scale ** (self.loss.r - 1)
+        free = self._unridged_free_rows
+        Theta, G = without_columns(free, Theta, G, self.design, self.loss, negligible)
+        return self._proved_by(self.loss.dual_sums(Theta, self.Y), G)
+
+    def _proved_by(self, sums: DualSums, G: np.ndarray) -> float:
+        """With rows as long as rounding allows them to be in truth: bounds fall with them."""
+        off = rounding(self.design, self.sample_curvatures, sums, self.Y.shape[1])
+        return best_bound(sums, self.penalty, self.ridges, longer_rows(G, off))

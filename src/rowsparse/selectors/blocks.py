@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..designs import ChunkedDesign, SearchedDesign, as_design, is_dask
+from ..designs.chunked import MOST_PRODUCTS
 from ..targets import refuse_strange_target
 
-# Columns of [X Y] up to which all their products are computed in the first pass: with more, their
-# root alone takes longer than some passes, and copies of the matrix fill a small machine's memory.
-MOST_PRODUCTS = 5000
 # Columns from which one fit looks for those whose products it needs. To multiply 1,000 with each
 # other takes a processor 5.4 s for a GB of float32; a pass that does not takes .9, and a fit makes
 # some three. Below there is less to gain, and all products have more to say: proofs, and paths.

@@ -10,7 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from ..designs import ChunkedDesign, Design, SearchedDesign, Standardized, as_design, in_blocks
+from ..designs import (
+    ChunkedDesign,
+    Design,
+    SearchedDesign,
+    Standardized,
+    View,
+    as_design,
+    in_blocks,
+)
 from ..inputs import (
     Check,
     as_numbers,
@@ -28,7 +36,7 @@ from ..inputs import (
 )
 from ..losses import ResidualLoss
 from ..penalties import Penalty
-from ..problems.compressed import of_passes
+from ..problems.in_blocks import blocked
 from ..problems.penalised import PenalisedProblem
 from ..solvers.base import Solver
 from ..targets import (
@@ -155,10 +163,12 @@ class Data:
     def problem(
         self, loss: ResidualLoss, penalty: Penalty, fit_intercept: bool, ridge: float = 0.0
     ) -> PenalisedProblem:
-        """The problem on this data; of X in blocks on few samples, where one pass has told all."""
+        """The problem on this data; of X in blocks in the form that takes the fewest passes."""
         build = PenalisedProblem.build
         problem = build(self.design, self.target.Y, loss, penalty, fit_intercept, ridge)
-        return of_passes(problem) if isinstance(self.X, ChunkedDesign) else problem
+        if not isinstance(self.X, ChunkedDesign):
+            return problem
+        return blocked(problem, self.X, View(self.means, self.scales, fit_intercept))
 
 
 def check_init(name: str, value: Any, starts: tuple[str, ...]) -> None:

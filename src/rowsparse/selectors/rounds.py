@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..designs import SearchedDesign
+from ..designs.chunked import MOST_PRODUCTS
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution, Status
 from ..solvers.base import Deadline, Solver, run
-from .blocks import MOST_PRODUCTS
 
 # Columns that a pass makes members at the least: products with so many take half as long as
 # reading does (float32, 3,000 columns: .32 s for a GB, and .6 to read it).

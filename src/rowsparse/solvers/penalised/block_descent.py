@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...numerics.compiling import worth_compiling
-from ...numerics.rows import nonzero_rows, row_norms
+from ...numerics.rows import nonzero_rows
 from ...numerics.threads import one_blas_thread
 from ...penalties.base import Penalty
 from ...penalties.local_model import LocalModel
@@ -107,8 +107,8 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         nothing = WorkingSet(np.empty(0, dtype=int))
         if problem.loss.quadratic:
             return self._assessed(problem, W, problem.smoothing_floor, nothing)
-        E = problem.design.matmul(W) - problem.Y
-        begin = self._assessed(problem, W, _first_smoothing(problem, E), nothing, E)
+        E = problem.residual(W)
+        begin = self._assessed(problem, W, _first_smoothing(problem, W, E), nothing, E)
         begin.origin = None if problem.convex else begin
         return begin
 
@@ -118,8 +118,8 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         """Where a neighbour's solution lies, or where two of them lead: for squared loss residual
         and gradient are affine in W, and tell without a pass over X what is wrong there."""
         residual = state.evaluation.residual
-        if not problem.loss.quadratic:
-            smoothing = _first_smoothing(problem, residual)
+        if not problem.loss.quadratic or residual is None:
+            smoothing = _first_smoothing(problem, state.W, residual)
             return self._assessed(problem, state.W, smoothing, state.working_set, residual)
         known = [state.W, residual, state.evaluation.gradient]
         if before is not None and before.alpha != state.alpha:
@@ -233,11 +233,9 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         return 0.1 * state.criterion, False
 
 
-def _first_smoothing(problem: PenalisedProblem, E: np.ndarray) -> float:
-    residuals = row_norms(E)
+def _first_smoothing(problem: PenalisedProblem, W: np.ndarray, E: Any) -> float:
     # of the typical residual: a good start, whose residuals are small, is not blurred
-    typical = min(float(np.median(residuals)), problem.residual_scale)
-    return max(LOWERING * typical, problem.smoothing_floor)
+    return max(LOWERING * problem.typical_residual(W, E), problem.smoothing_floor)
 
 
 def descend(
@@ -270,7 +268,7 @@ def descend(
             if reached <= tol or out_of_time():
                 return
             quick = reached <= QUICK * before < np.inf
-            if quick or last <= SETTLING * first:
+            if model.sweeps_follow_loss and (quick or last <= SETTLING * first):
                 continue  # well-conditioned: sweeps alone will do
             penalty.newton(model, tol, finishing)
             reached = violation(model, penalty)

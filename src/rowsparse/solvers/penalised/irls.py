@@ -14,6 +14,7 @@ from ...numerics.rows import nonzero_rows, row_norms
 from ...numerics.systems import normal_equations, ridge, ridge_by_features
 from ...numerics.threads import blas_threads_for
 from ...problems.base import PENALTY
+from ...problems.in_blocks import BlockedProblem
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State
 
@@ -84,10 +85,9 @@ class IRLS(Solver[PenalisedProblem, _State]):
         columns = _restricted(problem, active)
         state = _State(W, np.inf, np.inf, columns=columns)
         if not W[~free].any():
-            h = problem.loss.weights(len(problem.Y))
             strength = np.where(free, 0.0, penalty.strength(len(W)))
             q = strength[active] + problem.ridges[active]
-            state.W[active] = _reweighted_fit(problem, state, h, q)
+            state.W[active] = _reweighted_fit(problem, state, q, None)
         # both smoothings begin at a tenth of what they smooth
         largest = float(row_norms(state.W).max(initial=0.0)) or 1.0
         state.smoothing_rows = 0.1 * largest
@@ -128,18 +128,14 @@ class IRLS(Solver[PenalisedProblem, _State]):
     ) -> _State:
         """Minimise the quadratic that touches the objective at ``state`` over the rows that
         ``within`` keeps in the system."""
-        h = problem.loss.weights(len(problem.Y))
-        if not problem.loss.quadratic:
-            loss = problem.loss.smoothed(state.smoothing_samples)
-            E = state.columns.X.matmul(state.W[state.active]) - problem.Y
-            h = loss.residual_weights(E)
         penalty = problem.penalty.take(within.active)
         q = penalty.quadratic_above(state.W[within.active], state.smoothing_rows)
         q += problem.ridges[within.active]
         new = replace(within, W=np.zeros_like(state.W))
-        n, d = within.columns.X.shape
+        n = len(problem.Y)
+        d = within.active.size
         with blas_threads_for(2.0 * n * d * min(n, d)):
-            new.W[new.active] = _reweighted_fit(problem, new, h, q)
+            new.W[new.active] = _reweighted_fit(problem, new, q, state)
         return new
 
     def _smoothed_objective(self, problem: PenalisedProblem, point: _State, level: _State) -> float:
@@ -149,6 +145,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
             G, B = point.normal
             at_zero = problem.loss.value_of_residual(problem.Y)
             value = at_zero + float(np.vdot(W, G @ W / 2 - B))
+        elif isinstance(problem, BlockedProblem):
+            value = problem.smoothed_loss(point.W, level.smoothing_samples)
         else:
             E = point.columns.X.matmul(W) - problem.Y
             loss = problem.loss.smoothed(level.smoothing_samples)
@@ -182,9 +180,7 @@ def _with_rows_returned(
 ) -> _State:
     """The state with the wrong rows in the system again, each on a part of its way by itself."""
     active = np.flatnonzero(nonzero_rows(state.W) | wrong)
-    loss = problem.loss.smoothed(problem.smoothing_floor)
-    h = loss.residual_weights(evaluation.residual)
-    L = problem.curvatures(h)[wrong]
+    L = problem.majorizer_curvatures(state.W, evaluation.residual)[wrong]
     targets = -evaluation.gradient[wrong] / L[:, None]
     steps = problem.penalty.take(wrong).prox(targets, 1 / L)
     W = state.W.copy()
@@ -200,8 +196,9 @@ def _with_rows_returned(
 
 
 def _restricted(problem: PenalisedProblem, active: np.ndarray) -> Restriction:
-    """These columns, copied once they are a quarter of all."""
-    return Restriction.of(problem.design, active, few=problem.n_rows // 4)
+    """These columns, copied once they are a quarter of all; those of X in blocks stay there."""
+    few = 0 if isinstance(problem, BlockedProblem) else problem.n_rows // 4
+    return Restriction.of(problem.design, active, few)
 
 
 def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
@@ -220,15 +217,30 @@ def _without_negligible(problem: PenalisedProblem, state: _State) -> _State:
 
 
 def _reweighted_fit(
-    problem: PenalisedProblem, state: _State, h: np.ndarray, q: np.ndarray
+    problem: PenalisedProblem, system: _State, q: np.ndarray, at: _State | None
 ) -> np.ndarray:
-    """The minimiser of the majorizer on the active rows."""
-    X = state.columns.X
+    """The minimiser over the active rows of a system of the majorizer at a point; without one,
+    under the weights of the samples."""
+    if isinstance(problem, BlockedProblem):
+        smoothing = None if at is None else at.smoothing_samples
+        W = np.zeros_like(system.W) if at is None else at.W
+        G, B = problem.normal_equations(W, system.active, smoothing)
+        return ridge_by_features(G, q, B)
+    X = system.columns.X
     n, d = X.shape
-    h = np.maximum(h, 1e-300) / n  # a system in sample space divides by them
-    if problem.loss.quadratic and d <= n and state.normal is None:
-        state.normal = normal_equations(X, problem.Y, h, np.arange(d))
-    if state.normal is None:
+    # a system in sample space divides by them
+    h = np.maximum(_sample_weights(problem, at), 1e-300) / n
+    if problem.loss.quadratic and d <= n and system.normal is None:
+        system.normal = normal_equations(X, problem.Y, h, np.arange(d))
+    if system.normal is None:
         return ridge(X, problem.Y, h, q)
-    G, B = state.normal
+    G, B = system.normal
     return ridge_by_features(G, q, B)
+
+
+def _sample_weights(problem: PenalisedProblem, at: _State | None) -> np.ndarray:
+    """Those of the majorizer at a point."""
+    if at is None or problem.loss.quadratic:
+        return problem.loss.weights(len(problem.Y))
+    E = at.columns.X.matmul(at.W[at.active]) - problem.Y
+    return problem.loss.smoothed(at.smoothing_samples).residual_weights(E)

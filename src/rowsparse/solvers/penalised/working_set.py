@@ -10,7 +10,9 @@ from ...numerics.memory import COPY_BYTES, beyond_memory
 from ...numerics.rows import largest, nonzero_rows
 from ...numerics.threads import blas_threads_for
 from ...penalties.local_model import LocalModel
+from ...problems.in_blocks import BlockedProblem
 from ...problems.penalised import Evaluation, PenalisedProblem
+from .blocked_model import BlockedModel
 from .model import GramModel, SampleModel
 
 # One sample in so many is looked at for the first guess: 100,000 x 500 x 5 at a tenth of alpha_max
@@ -65,7 +67,8 @@ class WorkingSet:
         rows = np.concatenate([self.rows, new])
         # beyond twice the samples the block of columns is smaller than its Gram matrix
         most = max(2 * problem.design.shape[0], 1000)
-        by_gram = problem.loss.quadratic and 0 < rows.size <= most
+        seen = not isinstance(problem, BlockedProblem)
+        by_gram = seen and problem.loss.quadratic and 0 < rows.size <= most
         wide = rows.size if by_gram else len(problem.Y)
         refusal = beyond_memory(8.0 * wide * rows.size)
         if refusal is not None:
@@ -95,6 +98,8 @@ class WorkingSet:
         own = W[self.rows]
         if self.G is not None:
             return GramModel(self.G, own, evaluation.gradient[self.rows])
+        if isinstance(problem, BlockedProblem):
+            return BlockedModel.of(problem, self.rows, W, evaluation.smoothing)
         loss = problem.loss.smoothed(evaluation.smoothing)
         X = problem.design.take(self.rows)
         ridges = problem.ridges[self.rows]
