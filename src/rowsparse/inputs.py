@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .numerics.rounding import largest_with
+
 Check = Callable[[str, Any], object]
 TASKS = ("auto", "classification", "regression")
-LARGEST_WEIGHT = 1e100  # of a sample: three of them multiplied are still a number
+LARGEST_WEIGHT = largest_with(3)  # of a sample
 MOST_BYTES = 4e9  # of working memory, where X itself is smaller: half of a small machine's
 
 

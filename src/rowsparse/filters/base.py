@@ -14,12 +14,12 @@ from sklearn.utils import check_X_y
 from ..designs import ChunkedDesign, Standardized, as_design, canonical, in_blocks
 from ..inputs import check_integer, check_sample_weight, explain_no_table, refuse_strange_table
 from ..numerics.memory import CACHE_BYTES
+from ..numerics.rounding import largest_with
 from ..targets import Target, as_target
 
 logger = logging.getLogger("rowsparse.filters")
 
 ADDITIVE = "fisher, f and information_gain with n_bins='sigma'"
-FAR = 400  # powers of two from one, 1e120: squares of such numbers, and sums of them, are finite
 FIRST_FEWER = "keep fewer columns first, by f_score or information_gain"
 
 
@@ -144,11 +144,11 @@ def _in_range(X: Any, low: np.ndarray, high: np.ndarray) -> Any:
     """X, or a copy where columns whose squares would overflow or vanish are brought near one by
     powers of two, to the digit: no filter sees the unit of a column."""
     sizes = np.maximum(np.abs(low), np.abs(high))
-    exponents = np.frexp(sizes)[1]
-    extreme = (np.abs(exponents) > FAR) & (sizes > 0)
+    far = largest_with(3)  # squares of smaller numbers, and sums of them, are finite
+    extreme = (sizes > far) | ((sizes < 1 / far) & (sizes > 0))
     if not extreme.any():
         return X
-    exponents = np.where(extreme, -exponents, 0)
+    exponents = np.where(extreme, -np.frexp(sizes)[1], 0)
     if sparse.issparse(X):
         X = X.copy()
         X.data = np.ldexp(X.data, np.repeat(exponents, np.diff(X.indptr)))

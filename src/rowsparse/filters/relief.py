@@ -21,6 +21,7 @@ from ..inputs import check_integer, check_number
 from ..numerics import differences
 from ..numerics.compiling import worth_loading
 from ..numerics.memory import CACHE_BYTES
+from ..numerics.rounding import HALF_THE_DIGITS
 from ..numerics.threads import one_blas_thread
 from .base import (
     Output,
@@ -33,7 +34,6 @@ from .base import (
     logger,
 )
 
-RESOLUTION = 1e-9  # of a range: distances closer than this tie; rounding must not choose neighbours
 FEW_VALUES = 10  # at most so many distinct values, on average three times each: discrete
 IN_A_MINUTE = 1.2e11  # differences: 2,000 x 2,000, dense, took 3.9 s of CPU time
 # Columns: eight rows of them, which pass together, fit the cache. 128 to 2048 take the same time,
@@ -255,7 +255,7 @@ class _Worker:
                 D += squares[rows, None] + squares - 2.0 * (block[rows] @ block.T)
         unit = self.columns.unit if manhattan else self.columns.unit**2
         # in whole steps: distances that differ by rounding alone are equal, and ties go by position
-        D /= RESOLUTION * unit
+        D /= HALF_THE_DIGITS * unit
         return np.rint(D, out=D)
 
     def _class_pairs(self, D: np.ndarray, rows: np.ndarray, output: Output) -> list[Pairs]:

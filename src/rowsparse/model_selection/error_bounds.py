@@ -23,8 +23,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
+from ..numerics.rounding import HALF_THE_DIGITS
+
 BOUNDS = ("unimodal", "r-concave", "worst-case")
-ROUNDING = 1e-9  # shares are multiples of 1/(2B): a threshold this much above one is this one
 
 
 def pfer_bound(threshold: float, q: int, d: int, n_pairs: int, bound: str) -> float:
@@ -34,8 +35,8 @@ def pfer_bound(threshold: float, q: int, d: int, n_pairs: int, bound: str) -> fl
     if bound == "worst-case":
         return worst
     share = q / d
-    # the smallest share that can occur
-    t = float(np.ceil(2 * n_pairs * threshold - ROUNDING)) / (2 * n_pairs)
+    # the smallest share that can occur: a threshold that is above one by rounding is this one
+    t = float(np.ceil(2 * n_pairs * threshold - HALF_THE_DIGITS)) / (2 * n_pairs)
     if bound == "unimodal":
         return min(worst, d * unimodal_tail(share**2, t, n_pairs))
     both = concave_tail(share**2, 2 * t - 1, n_pairs, -0.5)
@@ -72,7 +73,7 @@ def concave_tail(mean: float, t: float, B: int, r: float) -> float:
     mean) the largest tail is reached where f**r is linear: f_i proportional to (a + i)**(1/r) on
     0 … m, for some last point m. For every m the mean gives a; the best m is taken.
     """
-    first = int(np.ceil(B * t - ROUNDING))
+    first = int(np.ceil(B * t - HALF_THE_DIGITS))
     if first <= 0 or mean >= first / (2 * B):  # even the uniform distribution allows this mean
         return 1.0
     return max(_tail_up_to(m, mean * B, first, r) for m in range(first, B + 1))

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.covariance import ledoit_wolf
 
+from ..numerics.rounding import HALF_THE_DIGITS
+
 MOST_SWEEPS = 50
 SMALL_CHANGE = 1e-4  # of s in a sweep: far below what any statistic can tell
-ROUNDING = 1e-10  # added to a diagonal before its Cholesky factor
 
 
 class KnockoffSampler:
@@ -32,7 +33,8 @@ class KnockoffSampler:
         covariance = 2 * np.diag(self.s) - self.s[:, None] * solved
         # a solve leaves it lopsided by rounding, and Cholesky reads one triangle
         covariance = (covariance + covariance.T) / 2
-        covariance[np.diag_indices_from(covariance)] += ROUNDING
+        # Cholesky takes no matrix that rounding has made indefinite
+        covariance[np.diag_indices_from(covariance)] += HALF_THE_DIGITS
         self.root = linalg.cholesky(covariance, lower=True)
 
     def draw(self, Z: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -47,7 +49,7 @@ def most_different(correlation: np.ndarray) -> np.ndarray:
     largest at h = (1 - A_jj s_j) / (2 A_jj).
     """
     smallest = float(linalg.eigvalsh(correlation, subset_by_index=[0, 0])[0])
-    if smallest <= ROUNDING:
+    if smallest <= HALF_THE_DIGITS:
         raise ValueError(
             "Expected a covariance that is positive definite, got one whose smallest eigenvalue "
             f"of correlations is {smallest:.2g}; leave out columns that depend on others."

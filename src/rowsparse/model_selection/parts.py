@@ -18,12 +18,11 @@ from sklearn.base import clone
 from ..designs import ChunkedDesign, TablePasses
 from ..designs.chunked import MOST_PRODUCTS, SAME_WEIGHTS
 from ..designs.moments import Summary
+from ..numerics.memory import PRODUCT_BYTES
 from ..problems.compressed import worth_compressing
 from ..selectors.data import Samples
 from .intake import Table, of_squared_loss
 
-# That the products of all parts may take together; with more, every part is read for itself.
-MOST_BYTES = 1 << 30
 # Cells for every part that is made of them. Four pairs of halves have sixteen cells, and all
 # samples are summed once where they would be four times; merging cells costs as much from there on.
 MOST_CELLS = 3
@@ -109,8 +108,9 @@ def learn_together(selector: Any, table: Table, parts: Sequence[Part], weight: A
     Y[rows] = everyone.Y
     groups = _groups(rows, parts)
     cells = [cell for group in groups for cell in group.cells]
-    # sums of every cell are there at once, and those of every part beside them
-    if 8 * columns**2 * (len(cells) + len(parts)) > MOST_BYTES:
+    # sums of every cell are there at once, and those of every part beside them; with more of them
+    # every part is read for itself
+    if 8 * columns**2 * (len(cells) + len(parts)) > PRODUCT_BYTES:
         return
     members = np.zeros((used.size, len(cells)), dtype=bool)
     for number, cell in enumerate(cells):

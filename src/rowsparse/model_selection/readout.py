@@ -16,10 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from ..inputs import column_names, did_you_mean
+from ..numerics.memory import CACHE_BYTES
 from ..targets import Target
 
 RIDGE = 1.0  # the default of scikit-learn's Ridge and RidgeClassifier, which the fast form equals
-MOST_SHARED = 1000  # columns whose products with each other are computed once for all supports
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,9 @@ class _RidgeFold:
         # a class that this fold does not train on is never predicted
         if target.kind == "multiclass":
             self.offset = np.where((Y == -1).all(axis=0), -np.inf, self.offset)
-        self.gram = self.A.T @ self.A if self.union.size <= MOST_SHARED else None
+        # products of few columns with each other are computed once for all supports
+        shared = 8 * self.union.size**2 <= CACHE_BYTES
+        self.gram = self.A.T @ self.A if shared else None
         self.correlations = self.A.T @ self.R
 
     def predict(self, columns: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from . import rounding
 from .threads import cached_property, whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -120,10 +121,11 @@ class LazyKernel:
             return _compiled(self.plain, self.fastmath)
 
     def _name_in_cache(self) -> str:
-        """With a hash of all that the machine code depends on; this file holds the flags."""
+        """With a hash of all that the machine code depends on; this file holds the flags, the other
+        the constants that are not beside the loops."""
         files = {function.__code__.co_filename for function in _with_callees(self.plain)}
         digest = hashlib.sha256()
-        for file in sorted(files | {__file__}):
+        for file in sorted(files | {__file__, str(rounding.__file__)}):
             digest.update(Path(file).read_bytes())
         return f"{self.plain.__name__}_{digest.hexdigest()[:16]}"
 

@@ -18,15 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import REORDERED, LazyKernel, assign, dot, subtract
+from .rounding import HALF_THE_DIGITS, LAST_DIGITS
 
-# Relative decrease of a value that counts: some hundred times what rounding leaves of a value after
-# many changes in place, and far below any gain that a user could tell.
-IMPROVES = 1e-9
-# Of a column's square: what is left of one that may enter. Products of columns that depend on
-# others lose more digits than a fit.
-DEPENDENT = 1e-8
-ROUNDING = 1e-14  # of |Y|**2 in a value
-MOST_SWAPS = 1000  # in a row: rounding may let equal columns swap for ever
 # Visits of a member and a column in one call, some seconds: callers look at the clock in between.
 VISITS = 5e8
 
@@ -105,10 +98,10 @@ def exchanged(
     state.outer[room:D] = -B
     state.outer[D] = squares + ridge
     state.outer[SQUARES] = np.einsum("ij,ij->j", B, B)
-    state.outer[LEAST] = np.where(squares > 0, DEPENDENT * squares, np.inf)
+    state.outer[LEAST] = np.where(squares > 0, HALF_THE_DIGITS * squares, np.inf)
     kept = State(*(array.copy() for array in state))
     stored = len(products.G) > 0
-    most = min(MOST_SWAPS, 1 + int(VISITS / (room * len(squares) + 1)))
+    most = 1 + int(VISITS / (room * len(squares) + 1))
     m = _SEARCH(
         state,
         kept,
@@ -149,11 +142,15 @@ def _search(
             if j < 0:
                 break
             m = _enter(state, products, stored, m, j)
-        value = total
+        value = np.inf
         for _ in range(most):
+            before = value
             value = total - _explained(state, B, m)
+            if not value < before:  # by rounding, which might let equal columns swap for ever
+                break
             i, j, gain = _best_swap(state, m)
-            if i < 0 or not gain > IMPROVES * value + ROUNDING * total:
+            # a gain that no user could tell, and what many changes in place leave of a value
+            if i < 0 or not gain > HALF_THE_DIGITS * value + LAST_DIGITS * total:
                 break
             left = state.S[i]
             m = _leave(state, m, i)
@@ -161,7 +158,7 @@ def _search(
                 m = _enter(state, products, stored, m, left)
                 break
             m = _enter(state, products, stored, m, j)
-        if value < best * (1.0 - IMPROVES):
+        if value < best * (1.0 - HALF_THE_DIGITS):
             best = value
             kept_m = m
             _copy(state, kept)

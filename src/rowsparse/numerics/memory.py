@@ -10,6 +10,8 @@ CACHE_BYTES = 4 << 20
 # Of columns that are copied to be multiplied: in smaller pieces every column, or the sum of the
 # products, would be read many times.
 COPY_BYTES = 256 << 20
+# Of products of columns that are kept to save passes over X: more than any cache, less than X.
+PRODUCT_BYTES = 1 << 30
 
 
 def physical_memory() -> float:

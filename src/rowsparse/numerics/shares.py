@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import LazyKernel
-
-LEAST_CURVATURE = 1e-14  # of a pair: equal columns have none, and the whole share moves
+from .rounding import LAST_DIGITS
 
 
 def moved_shares(
@@ -46,7 +45,7 @@ def _move(H, slopes, z, tol, max_moves):
             apart = slopes[a] - lowest
             if z[a] > 0.0 and apart > 0.0:
                 bend = H[gaining, gaining] + H[a, a] - 2.0 * H[gaining, a]
-                bend = max(bend, LEAST_CURVATURE)
+                bend = max(bend, LAST_DIGITS)  # equal columns have none: the whole share moves
                 if apart * apart / bend > best:
                     best = apart * apart / bend
                     losing = a

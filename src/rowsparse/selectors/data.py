@@ -35,6 +35,7 @@ from ..inputs import (
     refuse_strange_table,
 )
 from ..losses import ResidualLoss
+from ..numerics.rounding import largest_with
 from ..penalties import Penalty
 from ..problems.in_blocks import blocked
 from ..problems.penalised import PenalisedProblem
@@ -50,8 +51,8 @@ from ..targets import (
 from .blocks import first_pass, refuse_bad_blocks, refuse_blocks, validated_blocks
 
 FLOATS = [np.float64, np.float32]
-LARGEST = 1e100  # of a start's coefficients: three of them multiplied are still a number
-LARGEST_COLUMN = 1e60  # that is not standardised: five of them multiplied are still a number
+LARGEST = largest_with(3)  # of a start's coefficients
+LARGEST_COLUMN = largest_with(5)  # that is not standardised
 NOTHING_VARIES = (
     "Expected some column of X that varies and may be selected, got only constant "
     "or excluded columns."

@@ -24,6 +24,7 @@ from ..inputs import (
     optional,
 )
 from ..losses import HingeLoss, ProbitLoss
+from ..numerics.rounding import HALF_THE_DIGITS
 from ..numerics.rows import row_norms
 from ..penalties import MarginNorm
 from ..problems.base import MARGIN
@@ -37,8 +38,6 @@ from ..targets import Target
 from ..warn import warn_user
 from .base import JointSelector, say_how_it_ended
 from .data import Data, solver_for
-
-TIE_BREAK = 1e-9  # of a margin: seen by a comparison, not by an objective
 
 
 @dataclass(eq=False, repr=False)
@@ -203,7 +202,8 @@ def majority(target: Target, weights: np.ndarray) -> np.ndarray:
     """What puts intercepts that tie between classes in the order of their weights, where nothing
     else is left: too little to change the objective."""
     shares = weights @ (target.Y > 0) / weights.sum()
-    return TIE_BREAK * (2 * shares - 1.0)
+    # of a margin: seen by a comparison, not by an objective
+    return HALF_THE_DIGITS * (2 * shares - 1.0)
 
 
 def at_most_usable(k: int, factors: np.ndarray, things: str, reason: str) -> int:

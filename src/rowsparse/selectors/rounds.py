@@ -16,6 +16,7 @@ import numpy as np
 
 from ..designs import SearchedDesign
 from ..designs.chunked import MOST_PRODUCTS
+from ..numerics.memory import PRODUCT_BYTES
 from ..problems.penalised import PenalisedProblem
 from ..results import Path, Solution, Status
 from ..solvers.base import Deadline, Solver, run
@@ -23,8 +24,6 @@ from ..solvers.base import Deadline, Solver, run
 # Columns that a pass makes members at the least: products with so many take half as long as
 # reading does (float32, 3,000 columns: .32 s for a GB, and .6 to read it).
 FEWEST_NEW = 64
-# Of the products of members: where there are more, every step passes over X instead.
-MOST_BYTES = 1 << 30
 ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
 
 
@@ -81,8 +80,8 @@ def know(X: SearchedDesign, columns: np.ndarray, scores: np.ndarray | None = Non
     n_members = X.members.size + new.size
     if d <= MOST_PRODUCTS and 2 * n_members > d:
         X.know_all()  # which takes as long as the products of so many with all
-    elif 8 * d * n_members > MOST_BYTES:
-        X.forget()
+    elif 8 * d * n_members > PRODUCT_BYTES:
+        X.forget()  # every step passes over X instead
     else:
         X.take_in(new)
     return True

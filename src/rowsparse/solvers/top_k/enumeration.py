@@ -15,8 +15,8 @@ import numpy as np
 
 from ...losses.few_columns import StackedFits
 from ...losses.residual import ResidualLoss
-from ...numerics.exchanges import ROUNDING
 from ...numerics.memory import CACHE_BYTES
+from ...numerics.rounding import LAST_DIGITS
 from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
@@ -39,7 +39,7 @@ class Bound:
 
 def left_of(total: float, explained: float) -> float:
     """What is left of a sum of squares for sure: no more than rounding allows to tell."""
-    return max(total - explained - ROUNDING * total, 0.0)
+    return max(total - explained - LAST_DIGITS * total, 0.0)
 
 
 # -- one row --------------------------------------------------------------------------------------
@@ -230,6 +230,6 @@ def _all_equal(A: np.ndarray, B: np.ndarray, pairs: np.ndarray) -> bool:
         same = np.abs(left - right).max(axis=0)
         opposite = np.abs(left + right).max(axis=0)
         apart = np.minimum(same, opposite)
-        if not apart.max() < ROUNDING:
+        if not apart.max() < LAST_DIGITS:
             return False
     return True

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ...losses.few_columns import least_squares
-from ...numerics.exchanges import IMPROVES, ROUNDING
+from ...numerics.rounding import HALF_THE_DIGITS, LAST_DIGITS
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
 from .columns import Columns, padded
@@ -59,7 +59,7 @@ class SupportSearch(ABC):
 
     def improves(self, value: float, on: float) -> bool:
         """Whether a value is lower than another by more than rounding."""
-        return value < on * (1 - IMPROVES) - self.resolution
+        return value < on * (1 - HALF_THE_DIGITS) - self.resolution
 
     @abstractmethod
     def value(self, support: np.ndarray) -> float:
@@ -93,7 +93,7 @@ class SquaredSearch(SupportSearch):
         self.columns = Columns.of(problem)
         self.pool = Pool(self.columns)
         self.per_value = 1 / (2 * len(problem.Y))  # from sums of squares to losses
-        self.resolution = ROUNDING * self.columns.total * self.per_value
+        self.resolution = LAST_DIGITS * self.columns.total * self.per_value
 
     def value(self, support: np.ndarray) -> float:
         """By a fit of its own: the products that swaps rest on have lost half of the digits."""
@@ -149,7 +149,7 @@ class SquaredSearch(SupportSearch):
         most = gains.max(axis=0)
         self.pool.note(most, self.k)
         entering = int(np.argmax(most))
-        counts_from = IMPROVES * fit.value + ROUNDING * self.columns.total
+        counts_from = HALF_THE_DIGITS * fit.value + LAST_DIGITS * self.columns.total
         if not most[entering] > counts_from:
             return NO_ROWS
         leaving = int(np.argmax(gains[:, entering]))
