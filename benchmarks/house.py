@@ -42,7 +42,6 @@ FACTS = {
 LIMITS = {
     "designs/dask_arrays.py": {"ANSWER_SECONDS"},
     "inputs.py": {"MOST_BYTES"},
-    "selectors/kernels.py": {"LARGEST"},
     "stores/base.py": {"MOST_EMPTY_COLUMNS"},
     "stores/npy.py": {"PAGE", "MOST_BYTES_OF_PAGES"},
     "stores/safety.py": {"ALWAYS_ALLOWED", "LARGEST_RATIO"},

@@ -45,7 +45,7 @@ def by_scikit_learn(X, y, target, split, columns):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_scores_are_those_of_scikit_learn(kind, weighted, shared, monkeypatch):
     if not shared:
-        monkeypatch.setattr(module, "MOST_SHARED", 0)
+        monkeypatch.setattr(module, "CACHE_BYTES", 0)
     X, y = KINDS[kind]
     target = as_target(y, "auto")
     split = split_of(weighted)

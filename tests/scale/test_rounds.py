@@ -139,7 +139,7 @@ def test_members_too_many_for_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_PRODUCTS", 5)
     monkeypatch.setattr(chunked, "MOST_PRODUCTS", 5)
     monkeypatch.setattr(rounds, "MOST_PRODUCTS", 5)
-    monkeypatch.setattr(rounds, "MOST_BYTES", 8 * X.shape[1] * 2)
+    monkeypatch.setattr(rounds, "PRODUCT_BYTES", 8 * X.shape[1] * 2)
     selector = L2pSelector(alpha=0.2, p=1)
     fitted = clone(selector).fit(in_blocks(X, tmp_path), Y)
     assert_same_fit(fitted, clone(selector).fit(X, Y))

@@ -13,9 +13,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ..designs import Design
 from ..inputs import as_numbers
 from ..numerics.memory import CACHE_BYTES
+from ..numerics.rounding import largest_with
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-LARGEST = 1e100  # of a kernel's values: a machine multiplies three of them
+LARGEST = largest_with(3)  # of a kernel's values, which a machine multiplies
 
 
 @dataclass(frozen=True)
