@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...numerics.exchanges import ROUNDING
+from ...numerics.rounding import LAST_DIGITS
 from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, never
@@ -160,7 +160,7 @@ class _Tree:
         B = self.B[used]
         W = inverse @ B
         # a system loses as many digits as its condition has
-        rounding = ROUNDING * self.total * float(inverse.diagonal().sum())
+        rounding = LAST_DIGITS * self.total * float(inverse.diagonal().sum())
         rest = max(self.total - float(np.vdot(W, B)) - rounding, 0.0)
         if room == 0 or room >= len(possible):
             return _Node(max(rest, least), number, used, [], None)
