@@ -169,9 +169,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
     if not np.isfinite(s).all():
         raise ValueError("Expected finite sample_weight, got NaN or infinity in it.")
     if (s < 0).any():
-        raise ValueError(
-            f"Expected sample_weight >= 0, got negative values (smallest {s.min():g})."
-        )
+        raise ValueError(f"Expected sample_weight >= 0, got negative values (down to {s.min():g}).")
     if not s.any():
         raise ValueError("Expected some positive sample_weight, got zero for every sample.")
     extreme = s[(s > 0) & ((s < 1 / LARGEST_WEIGHT) | (s > LARGEST_WEIGHT))]
