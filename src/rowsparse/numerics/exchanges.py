@@ -144,13 +144,10 @@ def _search(
             m = _enter(state, products, stored, m, j)
         value = np.inf
         for _ in range(most):
-            before = value
-            value = total - _explained(state, B, m)
-            if not value < before:  # by rounding, which might let equal columns swap for ever
-                break
+            before, value = value, max(total - _explained(state, B, m), 0.0)
             i, j, gain = _best_swap(state, m)
-            # a gain that no user could tell, and what many changes in place leave of a value
-            if i < 0 or not gain > HALF_THE_DIGITS * value + LAST_DIGITS * total:
+            # unless the value falls, equal columns might swap for ever by rounding
+            if not (value < before and gain > HALF_THE_DIGITS * value + LAST_DIGITS * total):
                 break
             left = state.S[i]
             m = _leave(state, m, i)
