@@ -5,6 +5,8 @@ from .claims import Claim, counted, verdict
 from .curves import Curves, along, curves, gains_table, mean_of, panels_figure
 from .data import Table, load, random_splits, standardised
 from .pages import (
+    EVERYWHERE,
+    PERCENT,
     figure,
     interval,
     legend_below,
@@ -15,6 +17,8 @@ from .pages import (
 from .run import Options, Study, Task, main, whole_page
 
 __all__ = [
+    "EVERYWHERE",
+    "PERCENT",
     "CellFile",
     "Claim",
     "Curves",

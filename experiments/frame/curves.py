@@ -13,7 +13,15 @@ import numpy as np
 from rowsparse.model_selection import Comparison, compare
 
 from .cells import CellFile
-from .pages import figure, interval, legend_below, markdown_table, mean_and_spread
+from .pages import (
+    EVERYWHERE,
+    PERCENT,
+    figure,
+    interval,
+    legend_below,
+    markdown_table,
+    mean_and_spread,
+)
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -88,7 +96,7 @@ class Curves:
             if deviations:
                 texts = [mean_and_spread(column, 1) for column in columns]
             else:
-                texts = [_with_interval(column, self.test_share) for column in columns]
+                texts = [self._interval(column, PERCENT) for column in columns]
             rows.append([method, f"{len(values)}{of}", *texts])
         return markdown_table(["method", "splits", *(f"k = {k}" for k in shown)], rows)
 
@@ -97,7 +105,10 @@ class Curves:
         n = min(len(self.scores[ours]), len(self.scores[theirs]))
         both = self.scores[ours][:n] - self.scores[theirs][:n]
         gains = _finite(both.mean(axis=1))
-        return f"{_with_interval(gains, self.test_share)}, {np.sum(gains > 0)} of {gains.size}"
+        return f"{self._interval(gains)}, {np.sum(gains > 0)} of {gains.size}"
+
+    def _interval(self, values: np.ndarray, limits: tuple[float, float] = EVERYWHERE) -> str:
+        return interval(values, self.test_share, 1, limits) if values.size else "–"
 
     def draw(self, axes: Any, title: str, ylabel: str, styles: Mapping[str, str]) -> None:
         """Lines of the methods that have a style."""
@@ -142,10 +153,6 @@ def gains_table(panels: Mapping[str, Curves], ours: str, rivals: Sequence[str]) 
 
 def _finite(values: np.ndarray) -> np.ndarray:
     return values[np.isfinite(values)]
-
-
-def _with_interval(values: np.ndarray, test_share: float) -> str:
-    return interval(values, test_share, 1) if values.size else "–"
 
 
 def curves(

@@ -35,9 +35,19 @@ def mean_and_spread(values: Sequence[float], digits: int = 2) -> str:
     return f"{np.mean(values):.{digits}f}{spread}"
 
 
-def interval(values: Sequence[float], test_share: float, digits: int = 2) -> str:
-    """The mean with a 95 % interval corrected for overlapping training sets."""
-    found: Interval = corrected_interval(np.asarray(values, dtype=float), test_share)[0]
+EVERYWHERE = (-np.inf, np.inf)
+PERCENT = (0.0, 100.0)  # what an accuracy can be; not a difference of two
+
+
+def interval(
+    values: Sequence[float],
+    test_share: float,
+    digits: int = 2,
+    limits: tuple[float, float] = EVERYWHERE,
+) -> str:
+    """The mean with a 95 % interval corrected for overlapping training sets, within ``limits``."""
+    scores = np.asarray(values, dtype=float)
+    found: Interval = corrected_interval(scores, test_share, limits=limits)[0]
     if not np.isfinite(found.low):
         return f"{found.estimate:.{digits}f}"
     return f"{found.estimate:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frame import CellFile, figure, interval, legend_below, markdown_table, paragraphs
+from ..frame import PERCENT, CellFile, figure, interval, legend_below, markdown_table, paragraphs
 from .accuracy import (
     COST_ORDER,
     COSTS,
@@ -115,7 +115,7 @@ def of_the_paper(values: list[float]) -> str:
 
 
 def shown(values: list[float]) -> str:
-    return interval(values, TEST_SHARE, 1) if values else "–"
+    return interval(values, TEST_SHARE, 1, PERCENT) if values else "–"
 
 
 def tuned(cells: CellFile, name: str, method: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frame import CellFile, figure, interval, markdown_table, paragraphs
+from ..frame import EVERYWHERE, PERCENT, CellFile, figure, interval, markdown_table, paragraphs
 from .measure import CHANGE, GAMMA, LIMIT, OTHER_GAMMAS
 from .published import DATA, FOUR, KS, POWERS, STATED_SAMPLES
 from .read import (
@@ -182,8 +182,9 @@ def errors_table(cells: CellFile, k: int) -> str:
             ours = [fold_errors(cells, name, p, f"library, {selection}")[:, j] for p in POWERS]
             default = ""
             if selection == "fold-wise":
-                default = shown(default_errors(cells, name)[:, j])
-            rows.append(("", f"ours, {selection}", *map(shown, ours), default))
+                default = shown(default_errors(cells, name)[:, j], PERCENT)
+            texts = [shown(errors, PERCENT) for errors in ours]
+            rows.append(("", f"ours, {selection}", *texts, default))
     return markdown_table(("data", "", *(f"p = {p:g}" for p in POWERS), "default"), rows)
 
 
@@ -191,8 +192,9 @@ def rounded(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if np.isfinite(value) else "–"
 
 
-def shown(errors: np.ndarray) -> str:
-    return interval(errors, TEST_SHARE, 1) if errors.size else "–"
+def shown(values: np.ndarray, limits: tuple[float, float] = EVERYWHERE) -> str:
+    """Errors in percent are within limits, differences of them are not."""
+    return interval(values, TEST_SHARE, 1, limits) if values.size else "–"
 
 
 def average_table(cells: CellFile) -> str:

@@ -120,6 +120,11 @@ def test_the_scores_of_a_column_that_is_the_class_are_perfect(tmp_path):
     assert len(behind_a_gap.scores["F"]) == len(splits)
 
 
+def test_an_accuracy_is_never_said_to_be_above_100():
+    panel = Curves((1,), 0.25, {"F": np.array([[90.0], [98.0]])})
+    assert panel.table().endswith("| F | 2 | 94.0 [31.8, 100.0] |")
+
+
 def test_gains_are_of_the_mean_over_k_on_each_split():
     ours, theirs = np.array([[3.0, 5.0], [2.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 3.0]])
     panel = Curves((1, 2), 0.25, {"ours": ours, "theirs": theirs, "other": ours})
