@@ -80,7 +80,8 @@ not known, so its numbers are of another fifth. *Algorithm 3 as printed*: line b
 with the projection by row norms, no refit; then refit, swaps and 12 kicks from every start.
 *TopKSelector.paper(k)*: one fit, which draws no random W. *recommended*: the same sum
 for a least-squares fit on the columns of `TopKSelector(k)`, which minimises squares with a ridge.
-*apart*: the largest ‖W − V‖ / ‖V‖ at the end of Algorithm 3."""
+*apart*: the largest ‖W − V‖ / ‖V‖ at the end of Algorithm 3 over its starts; where it is not
+small, a start has not come to an end."""
 
 
 def _data() -> str:

@@ -34,14 +34,14 @@ LAMS = (0.3, 0.1, 0.05, 0.02, 0.01, 0.003)  # of FSV, from few features to many
 
 
 def plan(options: Options) -> Iterator[Task]:
-    """Repeat after repeat; then one of them anew where its cells are old (see the page)."""
+    """Repeat after repeat; then the first once more, for its cells are old (see the page)."""
     for name in ["Sonar"] if options.quick else KS:
         own = REPEATS.get(name, MANY_REPEATS)
         for repeat in range(options.splits or (1 if options.quick else own)):
             for method in METHODS:
                 settings = {"part": "features", "data": name, "method": method, "block": repeat}
                 yield Task(settings, lambda n=name, m=method, r=repeat: measure(n, m, r))
-        for method in () if options.quick else AGAIN:
+        for method in () if options.quick else METHODS:
             settings = {"part": "again", "data": name, "method": method, "block": 0}
             yield Task(settings, lambda n=name, m=method: measure(n, m, 0))
 
@@ -126,4 +126,3 @@ METHODS: dict[str, Callable[..., Choices]] = {
     "zero norm C=10": partial(zero_norm_choices, C=10.0),
     "zero norm, C by CV": partial(choices_by_cv, zero_norm_choices, ZERO_NORM_CS),
 }
-AGAIN = ("SVM ranking", "AROM C=100", "zero norm C=1", "zero norm C=10")  # without FSV and CV

@@ -18,7 +18,7 @@ from ..frame import (
     panels_figure,
     paragraphs,
 )
-from .features import AGAIN, KS, METHODS, REPEATS, SAMPLES, TEST_SHARE
+from .features import KS, METHODS, REPEATS, SAMPLES, TEST_SHARE
 from .iterates import COSTS, ROUNDS, STEPS
 from .published import DIFFERENCES, DUAL, SECONDS
 
@@ -42,12 +42,11 @@ def page(cells: CellFile, folder: Path) -> str:
         _data(),
         "## Accuracy against the number of features",
         FEATURES_TEXT,
+        _again(cells),
         *_features(cells, folder),
         "### Zero norm against its rivals, all cells",
         WON_TEXT,
         _won(cells),
-        "### One repeat anew",
-        _again(cells),
         "## Time",
         TIMES_TEXT,
         _times(cells),
@@ -176,21 +175,28 @@ def _won(cells: CellFile) -> str:
 
 def _again(cells: CellFile) -> str:
     """How the older cells of the first repeat compare with the code of today."""
-    rows = []
+    same = asked = 0
+    apart, texts = [], []
     for name in KS:
-        for method in AGAIN:
+        for method in METHODS:
             now = cells.where(part="again", data=name, method=method)
             then = cells.where(part="features", data=name, method=method, block=0)
             if now and then:
-                apart = np.array(now[0]["scores"]["SVM"]) - np.array(then[0]["scores"]["SVM"])
-                same = int(np.sum(np.abs(apart) < 1e-2))
-                rows.append([name, method, f"{same} of {apart.size}", f"{apart.mean():+.2f}"])
-    if not rows:
+                both = [np.array(cell[0]["scores"]["SVM"], dtype=float) for cell in (now, then)]
+                equal = np.isclose(*both, atol=1e-2, rtol=0, equal_nan=True)
+                same, asked = same + int(equal.sum()), asked + equal.size
+                if not equal.all():
+                    texts.append(
+                        f"{name} {method} {np.nanmean(both[0]) - np.nanmean(both[1]):+.2f}"
+                    )
+                apart.append(method)
+    if not apart:
         return ""
-    return paragraphs(
-        "The accuracies above are older cells. Their first repeat was measured once more with the "
-        "code of today, FSV and choices of C by cross-validation left out.",
-        markdown_table(["data", "method", "folds × k the same", "mean difference, points"], rows),
+    different = f" Mean differences in points where not: {', '.join(texts)}." if texts else ""
+    return (
+        f"Cells of an older commit; the first repeat of {len(set(apart))} methods was measured once"
+        f" more with the code of a later day: {same} of {asked} accuracies (folds × k) are the "
+        f"same.{different}"
     )
 
 
