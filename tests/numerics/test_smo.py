@@ -81,6 +81,17 @@ def test_a_start_from_other_costs_ends_at_the_same_optimum(factor):
     np.testing.assert_allclose(dual_value(K, y, warm), dual_value(K, y, cold), rtol=1e-7)
 
 
+def test_a_start_with_all_multipliers_at_their_bounds_may_have_the_balance_that_is_asked_for():
+    K, y, c = machine(30, 3, 4)
+    balance = float(-(y * c).sum())
+    warm, b, apart = smo.pairwise(K, y, c, c, 1e-7, FAR, balance=balance)
+    cold, *_ = smo.pairwise(K, y, c, None, 1e-7, FAR, balance=balance)
+    assert np.isfinite(b)
+    assert apart <= 1e-7
+    assert y @ warm == pytest.approx(-balance)
+    assert dual_value(K, y, warm) == pytest.approx(dual_value(K, y, cold), rel=1e-7)
+
+
 def test_a_good_start_is_kept():
     K, y, c = machine(60, 4, 2)
     a, *_ = smo.pairwise(K, y, c, None, 1e-7, FAR)

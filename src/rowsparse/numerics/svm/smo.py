@@ -58,6 +58,8 @@ def _start(y: np.ndarray, c: np.ndarray, near: np.ndarray | None, balance: float
     if not balance:
         return s
     excess = s.sum() + balance
+    if not excess:  # there may be no room, either: all at their bounds
+        return s
     bounds = np.where(y * excess > 0, 0.0, y * c)
     room = np.abs(s - bounds)
     largest_move = max(room.sum(), abs(excess))
