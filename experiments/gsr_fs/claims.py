@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..frame import CellFile, Claim
+from ..frame import verdict as counted_verdict
 from . import order_page, reading_page, times_page
 from .accuracy import COST_ORDER, K
 from .accuracy_page import CLOSE, GSR, RIVALS, accuracies, mean_of
@@ -85,7 +86,7 @@ def beats_rivals(cells: CellFile) -> Claim:
     return Claim(
         PAPER,
         "GSR-FS is at least as good as every rival on most sets",
-        "yes" if best > len(compared(cells)) / 2 and won > total / 2 else "no",
+        counted_verdict(won, total),
         f"at least as good in {won} of {total} comparisons; the best of the four p is at least as "
         f"good as the best rival on {best} of {len(compared(cells))} sets",
     )
