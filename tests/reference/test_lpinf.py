@@ -9,7 +9,10 @@ from conformance import plain
 from conformance.problems import Case
 
 from rowsparse import L2pSelector, LpInfSelector
+from rowsparse.penalties import LpInf
 from rowsparse.solvers import BlockDescent, ProximalGradient, run
+from rowsparse.solvers.penalised.block_descent import descend, violation
+from rowsparse.solvers.penalised.model import GramModel
 from rowsparse.solvers.penalised.starts import ridge_point
 
 ACCURACY = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -151,3 +154,40 @@ def test_nearly_equal_columns_are_solved_in_a_moment(apart, estimator, outputs):
     selector = estimator(alpha=1e-4, p=1.0, solver=BlockDescent(max_iter=20)).fit(X, Y)
     assert selector.solution_.converged
     assert selector.solution_.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_newton_holds_entries_that_pass_their_level(seed, monkeypatch):
+    """Near the solution some clipped entries are taken for free ones: one step puts them back."""
+    monkeypatch.setattr("rowsparse.penalties.newton_levels.NEWTON_STEPS", 1)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100, 20))
+    Y = X[:, :10] @ rng.normal(size=(10, 6)) + rng.normal(size=(100, 6))
+    penalty = LpInf(0.3, p=1.0)
+    model = GramModel(X.T @ X / 100, np.zeros((20, 6)), -X.T @ Y / 100)
+    descend(model, penalty, 1e-14)
+    solution = model.W.copy()
+    clipped = np.argwhere(np.abs(solution) >= np.abs(solution).max(axis=1)[:, None] * (1 - 1e-9))
+    inside = clipped[np.flatnonzero(np.diff(clipped[:, 0]) == 0)[::3]]  # never all of a row
+    change = np.zeros_like(solution)
+    change[tuple(inside.T)] = -3e-5 * solution[tuple(inside.T)]
+    assert np.count_nonzero(change) > 5
+    model = GramModel(model.G, solution + change, model.Q + model.G @ change)
+    penalty.newton(model, 1e-14, finishing=False)
+    assert violation(model, penalty) <= 1e-12
+    np.testing.assert_allclose(model.W, solution, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_next_to_no_penalty_on_few_samples_is_solved_in_a_moment(seed):
+    """Half a minute and more once: of steps on a singular system only the shorter ones help."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 51))
+    Y = np.sign(X[:, :4] @ rng.normal(size=(4, 2)))
+    weights = 10 ** rng.uniform(-3, 3, 24)
+    selector = LpInfSelector(
+        alpha=2.5e-9, p=0.75, init="zero", fit_intercept=False, standardize=False,
+        task="regression", solver=BlockDescent(max_iter=20),
+    ).fit(X, Y, sample_weight=weights)  # fmt: skip
+    assert selector.solution_.converged
+    assert selector.solution_.objective < 1e-7

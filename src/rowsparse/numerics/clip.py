@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import COMPILED_FROM, LazyKernel, compiled_as
+from .compiling import COMPILED_FROM, LazyKernel, compiled_as, worth_compiling
 from .rows import NEWTON_STEPS
 
 
@@ -43,7 +43,7 @@ def clip_levels(Z: np.ndarray, rho, p: float) -> np.ndarray:
     Z = np.asarray(Z, dtype=float)
     rho = np.ascontiguousarray(np.broadcast_to(np.asarray(rho, dtype=float), len(Z)))
     levels = np.empty(len(Z))
-    kernel = _clip_levels if len(Z) < COMPILED_FROM else _KERNEL
+    kernel = _KERNEL if worth_compiling(len(Z), COMPILED_FROM) else _clip_levels
     magnitudes = np.sort(np.abs(Z), axis=1)
     with np.errstate(over="ignore", under="ignore"):  # a strength beyond the range: zero or all
         kernel(magnitudes, rho, float(p), levels)

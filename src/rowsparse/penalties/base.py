@@ -124,11 +124,13 @@ class Penalty(ByValue, ABC):
         ridge; None where there is none of use."""
         return None
 
-    def newton(self, model: LocalModel, tol: float, finishing: bool) -> None:
+    def newton(self, model: LocalModel, tol: float, finishing: bool) -> bool:
         """Newton steps on the nonzero rows, where the penalty is smooth; none unless overridden.
 
-        ``finishing`` says that the point is nearly right and only digits are missing.
+        ``finishing`` says that the point is nearly right and only digits are missing. Returns
+        whether steps were cut short because sweeps have not found yet where it is smooth.
         """
+        return False
 
     def newton_flops(self, model: LocalModel, n_rows: int) -> float:
         """Operations of such a step on so many rows: sweeps before it take a share of them."""

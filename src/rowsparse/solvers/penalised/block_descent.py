@@ -49,6 +49,7 @@ QUICK = 0.3
 SETTLING = 0.1
 NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
 SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
+MOST_SWEEPS = 50  # before it
 # Of a sweep, in flops: its calls. 50 alphas on 72 x 7129 take .52 s without and .29 with it.
 SWEEP_OVERHEAD = 1e5
 # Flops of a Newton step that is worth twice as many sweeps: 500 x 2000 x 2, r = 2, with 768 nonzero
@@ -252,6 +253,7 @@ def descend(
     """
     everything = np.arange(len(model.W))
     reached = marked = np.inf
+    times = 1  # so many sweeps as usual
     with one_blas_thread():
         for i in range(ROUNDS):
             if i % STUCK == 0:
@@ -262,27 +264,29 @@ def descend(
             model.stuck = i >= STUCK
             first = model.sweep(penalty, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
-            n_sweeps = _affordable_sweeps(model, penalty, support.size)
+            n_sweeps = affordable_sweeps(model, penalty, support.size, times)
             last = extrapolated_sweeps(model, penalty, support, n_sweeps, tol / 10)
             reached = violation(model, penalty)
             if reached <= tol or out_of_time():
                 return
-            quick = reached <= QUICK * before < np.inf
+            quick = times == 1 and reached <= QUICK * before < np.inf
             if model.sweeps_follow_loss and (quick or last <= SETTLING * first):
                 continue  # well-conditioned: sweeps alone will do
-            penalty.newton(model, tol, finishing)
+            times = 2 * times if penalty.newton(model, tol, finishing) else 1
             reached = violation(model, penalty)
             if reached <= tol or out_of_time():
                 return
 
 
-def _affordable_sweeps(model: LocalModel, penalty: Penalty, n_rows: int) -> int:
-    """How often to sweep over the nonzero rows: for a part of the time that a Newton step takes."""
+def affordable_sweeps(model: LocalModel, penalty: Penalty, n_rows: int, times: int = 1) -> int:
+    """How often to sweep over the nonzero rows: for a part of the time that a Newton step takes, so
+    many times as often after those that were cut short, but never for longer than it takes."""
     if not worth_compiling(len(model.W)) or n_rows == 0:
         return SWEEPS
     newton = NEWTON_OVERHEAD + penalty.newton_flops(model, n_rows)
-    share = SWEEP_SHARE if newton < LARGE else 2 * SWEEP_SHARE
-    return int(np.clip(share * newton / (SWEEP_OVERHEAD + model.sweep_flops(n_rows)), 1, 50))
+    most = newton / (SWEEP_OVERHEAD + model.sweep_flops(n_rows))
+    usual = np.clip((1 if newton < LARGE else 2) * SWEEP_SHARE * most, 1, MOST_SWEEPS)
+    return int(min(times * usual, max(most, usual)))
 
 
 def violation(model: LocalModel, penalty: Penalty) -> float:
