@@ -381,3 +381,9 @@ def test_one_alpha_is_no_list_of_them():
     X, y = toy.labelled()
     with pytest.raises(ValueError, match="a list of values or how many for 'alpha'"):
         SelectorCV(LASSO, grid={"alpha": 0.1}).fit(X, y)
+
+
+def test_a_target_that_no_column_goes_along_with_is_told_so():
+    X = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (6, 1))
+    with pytest.raises(ValueError, match="every coefficient is zero under any penalty"):
+        SelectorCV(L2pSelector(task="regression"), cv=3).fit(X, X[:, 0] * X[:, 1])

@@ -13,12 +13,11 @@ from sklearn.model_selection import ParameterGrid
 from ..inputs import did_you_mean, is_integer
 from ..problems.penalised import PenalisedProblem
 from ..selectors import TopKSelector
+from ..selectors.paths import alpha_grid, falling_alphas
 from ..selectors.penalised import RowSelector
 from .following import checked_ks, k_parameter, with_k
 from .intake import Table, selects_k
 
-N_ALPHAS = 50  # as scikit-learn's MultiTaskLassoCV had it for long: enough for steps of 10 %
-SMALLEST_ALPHA = 1e-2  # of alpha_max, the default of selection_path
 LADDER = (1, 2, 3, 5, 7)  # numbers of features without ks: these and their decades
 
 
@@ -99,7 +98,7 @@ def _default_axis(selector: Any, has_grid: bool, d: int) -> dict[str | None, Any
     """What is tuned without being named: alpha, or else the number of features."""
     free_alpha = isinstance(selector, RowSelector) and selector.alpha is None
     if free_alpha and selects_k(selector) is None:
-        return {"alpha": N_ALPHAS}
+        return {"alpha": None}
     name = k_parameter(selector)
     # who names other parameters wants these alone to vary
     if has_grid or name is None:
@@ -150,17 +149,13 @@ def _combination(
 def _alphas(
     wanted: Any, configured: RowSelector, table: Table, fit_params: dict[str, Any]
 ) -> np.ndarray:
-    if not is_integer(wanted):
-        # falling: every step starts from the sparser one before
-        alphas = np.sort(np.asarray(list(wanted), dtype=float))[::-1]
-        if not alphas.size or not np.isfinite(alphas).all() or alphas[-1] < 0:
-            raise ValueError(f"Expected alphas that are finite and >= 0, got {wanted!r}.")
-        return alphas
-    if wanted < 1:
+    if not (wanted is None or is_integer(wanted)):
+        return falling_alphas(wanted)
+    if wanted is not None and wanted < 1:
         raise ValueError(f"Expected at least one alpha, got alpha={wanted!r} in grid.")
     # of all samples: folds that differ in alpha could not be compared
-    top = _problem(configured, table, fit_params).alpha_max()
-    return np.geomspace(top, top * SMALLEST_ALPHA, int(wanted))
+    problem = _problem(configured, table, fit_params)
+    return alpha_grid(problem) if wanted is None else alpha_grid(problem, int(wanted))
 
 
 def _problem(

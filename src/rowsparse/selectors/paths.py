@@ -69,7 +69,10 @@ def selection_path(
         return _path_of_constraint(selector, X, y, sample_weight, ks)
     if ks is None:
         problem, solver = selector.problem_and_solver(X, y, sample_weight)
-        grid = _grid(problem, alphas, n_alphas, alpha_min_ratio)
+        if alphas is None:
+            grid = alpha_grid(problem, n_alphas, alpha_min_ratio)
+        else:
+            grid = falling_alphas(alphas)
         return alpha_path(problem, solver, grid, selector.init)
     wanted = _whole_numbers(ks)
     # one problem for all: its ridge is that of the most features, which need most of it
@@ -171,18 +174,18 @@ def _path_of_constraint(
     return Path(np.full(found.size, np.nan), tuple(solutions), ks=found)
 
 
-def _grid(
-    problem: PenalisedProblem,
-    alphas: Iterable[float] | None,
-    n_alphas: int,
-    alpha_min_ratio: float,
+def falling_alphas(alphas: Iterable[float]) -> np.ndarray:
+    """Falling: each solution starts the next, which has a few rows more."""
+    grid = np.sort(np.asarray(list(alphas), dtype=float))[::-1]
+    if not grid.size or not np.isfinite(grid).all() or grid[-1] < 0:
+        raise ValueError(f"Expected alphas that are finite and >= 0, got {alphas!r}.")
+    return grid
+
+
+def alpha_grid(
+    problem: PenalisedProblem, n_alphas: int = 50, alpha_min_ratio: float = 1e-2
 ) -> np.ndarray:
-    if alphas is not None:
-        # falling: each solution starts the next, which has a few rows more
-        grid = np.sort(np.asarray(list(alphas), dtype=float))[::-1]
-        if not grid.size or not np.isfinite(grid).all() or grid[-1] < 0:
-            raise ValueError(f"Expected alphas that are finite and >= 0, got {alphas!r}.")
-        return grid
+    """In equal ratios from alpha_max down; fifty alphas are steps of a tenth."""
     if n_alphas < 1 or not 0 < alpha_min_ratio < 1:
         raise ValueError(
             "Expected n_alphas >= 1 and 0 < alpha_min_ratio < 1, "
