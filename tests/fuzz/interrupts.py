@@ -26,7 +26,7 @@ from rowsparse import solvers
 from . import fits
 from .driver import ROOT
 
-WANTED = ("KeyboardInterrupt", "kept", "after_the_fit")
+WANTED = ("KeyboardInterrupt", "kept", "before_the_fit", "after_the_fit")
 
 MODELS: dict[str, Callable[[], Any]] = {
     "l2p": lambda: rs.L2pSelector(8),
@@ -75,8 +75,8 @@ def work(names: list[str], rounds: int) -> None:
         took = time.perf_counter() - began
         for _ in range(rounds):
             parameters = set(vars(model))
-            print("fit", name.replace(" ", "_"), took, flush=True)
-            outcome = came.during(lambda model=model: model.fit(X, y))
+            words = "fit", name.replace(" ", "_"), took
+            outcome = came.during(words, lambda model=model: model.fit(X, y))
             if fits.threads() != threads:
                 outcome = "threads left limited"
             elif outcome in WANTED and set(vars(model)) != parameters:
@@ -94,17 +94,23 @@ class Signals:
     def __init__(self) -> None:
         self.count = 0
         self.seen = 0
+        self.armed = False  # outside of a round an interrupt is counted and ends nothing
         signal.signal(signal.SIGINT, self._count)
 
     def _count(self, *_: object) -> None:
         self.count += 1
-        raise KeyboardInterrupt
+        if self.armed:
+            raise KeyboardInterrupt
 
-    def during(self, fit: Callable[[], Any]) -> str:
-        outcome = ""
+    def during(self, words: tuple[Any, ...], fit: Callable[[], Any]) -> str:
+        """Announce a fit, carry it out, and say how it ended."""
+        outcome = "before_the_fit"  # the parent may be as quick as that
         try:
+            self.armed = True
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
+                print(*words, flush=True)
+                outcome = "KeyboardInterrupt"
                 fit()
             if self.count == self.seen:
                 outcome = "after_the_fit"
@@ -112,14 +118,12 @@ class Signals:
                 told = any(issubclass(one.category, ConvergenceWarning) for one in caught)
                 outcome = "kept" if told else "swallowed"
         except KeyboardInterrupt:
-            outcome = "KeyboardInterrupt"
+            pass
         except BaseException as error:
             outcome = f"{type(error).__name__} {str(error)[:60]}"
+        self.armed = False
         while self.count == self.seen:
-            try:
-                time.sleep(0.5)
-            except KeyboardInterrupt:
-                break
+            time.sleep(0.01)
         if signal.getsignal(signal.SIGINT) != self._count:
             outcome = "handler not restored"
         self.seen = self.count

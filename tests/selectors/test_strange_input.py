@@ -208,6 +208,29 @@ def test_a_kernel_that_returns_no_numbers_is_refused_in_a_sentence():
         rs.ZeroNormKernelSVC(kernel=lambda A, B: {}).fit(X, Y)
 
 
+@pytest.mark.parametrize("given", [[[1.0, 2.0], [3.0]], "abc", {"a": 1.0}, pd.DataFrame(X)[[]]])
+def test_new_samples_of_a_kernel_machine_are_tables_too(given):
+    machine = rs.ZeroNormKernelSVC().fit(X, Y)
+    with pytest.raises((TypeError, ValueError), match=r"^Expected "):
+        machine.predict(given)
+
+
+@pytest.mark.parametrize("name", ["dates", "ragged", "no columns"])
+def test_what_cannot_be_transformed_is_refused_in_a_sentence(name):
+    given = {
+        "dates": pd.DataFrame(X).assign(when=pd.Timestamp("2020-01-01")).iloc[:, 1:],
+        "ragged": [[1.0, 2.0], [3.0]],
+        "no columns": pd.DataFrame(X)[[]],
+    }[name]
+    with pytest.raises((TypeError, ValueError), match=r"^Expected "):
+        rs.ScoreSelector("f", 2).fit(X, Y).transform(given)
+
+
+def test_lists_without_numbers_have_gaps_in_all_columns():
+    with pytest.raises(ValueError, match="NaN in 5 of 5 columns"):
+        rs.ScoreSelector("f", 2).fit([[None] * D] * N, Y)
+
+
 @pytest.mark.parametrize("strange", ["masked", "times", "structured", "words"])
 def test_predictions_are_for_tables_of_numbers(strange):
     fitted = rs.L2pSelector(2).fit(X, Y)

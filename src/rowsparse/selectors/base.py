@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..designs import ChunkedDesign, in_blocks, is_dask
 from ..inputs import Check, check_parameters, explain_no_table, refuse_strange_table
@@ -26,7 +26,7 @@ from ..numerics.rows import row_norms
 from ..results import Solution
 from ..warn import warn_user
 from .blocks import check_same_columns
-from .data import FLOATS, Data
+from .data import FLOATS, Data, new_samples
 from .wrong_tool import WrongToolWarning, weigh
 
 Given = ParamSpec("Given")
@@ -48,7 +48,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         """The selected columns of X: of a Dask array as a Dask array, which nothing has computed
         yet, of a store of blocks as an array in memory."""
         if not in_blocks(X):
-            return super().transform(X)
+            try:
+                return super().transform(X)
+            except (TypeError, ValueError):
+                refuse_strange_table(X)
+                explain_no_table(X)
+                raise
         support = self.get_support(indices=True)
         design = check_same_columns(self, X)
         # Dask's own indexing computes nothing yet
@@ -259,12 +264,7 @@ class JointSelector(DirectSelector):
         check_is_fitted(self, "coef_")
         if in_blocks(X):
             return check_same_columns(self, X).matmul(self.coef_.T) + self.intercept_
-        refuse_strange_table(X)
-        try:
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        except (TypeError, ValueError):
-            explain_no_table(X)
-            raise
+        X = new_samples(self, X, FLOATS)
         # few of many columns: reading the others would be most of the time
         used = np.flatnonzero(self.coef_.any(axis=0))
         return safe_sparse_dot(X[:, used], self.coef_.T[used], dense_output=True) + self.intercept_

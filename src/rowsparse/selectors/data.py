@@ -311,6 +311,18 @@ def validated(
     except (TypeError, ValueError) as error:
         explain_no_table(X)
         if "X contains NaN" in str(error):
-            with_gaps = check_array(X, accept_sparse="csc", ensure_all_finite="allow-nan")
+            with_gaps = check_array(
+                X, accept_sparse="csc", dtype=FLOATS, ensure_all_finite="allow-nan"
+            )
             name_columns_with_gaps(with_gaps, column_names(X))
+        raise
+
+
+def new_samples(selector: Any, X: Any, dtype: Any) -> Any:
+    """X as scikit-learn reads samples for a fitted selector."""
+    refuse_strange_table(X)
+    try:
+        return validate_data(selector, X, accept_sparse="csr", dtype=dtype, reset=False)
+    except (TypeError, ValueError):
+        explain_no_table(X)
         raise

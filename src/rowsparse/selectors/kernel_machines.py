@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..designs import Subset, as_design, canonical
 from ..designs.wrappers import Standardized
@@ -37,7 +37,7 @@ from ..solvers.margin.svm import ReweightedSVM
 from ..targets import Target, as_target, class_factors
 from ..warn import warn_user
 from .base import decided, say_how_it_ended
-from .data import solver_for, validated
+from .data import new_samples, solver_for, validated
 from .kernels import KERNELS, Kernel, KernelColumns, first_of_equals, kernel_width
 from .margin import as_labels, at_most_usable, check_costs, check_labels, majority, solved
 
@@ -223,7 +223,7 @@ class KernelExpansion(ClassifierMixin, BaseEstimator, ABC):
         """One number per sample for two classes (positive for ``classes_[1]``), else one per
         class; the cost is that of the kernel between X and the support vectors alone."""
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = new_samples(self, X, np.float64)
         Z = np.tile(self.intercept_, (X.shape[0], 1))
         if self.support_.size:
             Z = Z + self._kernel_to_support(X) @ self.dual_coef_.T
