@@ -75,14 +75,17 @@ def compare(
                 imputer=dataset.filler,
                 store=store,
                 n_jobs=jobs,
+                # without a seed, too, the same call has the same folds
                 random_state=seed or 0,
             )
             notes.extend(_failures(found))
+        # what was compared is an array, which has no names
         found = replace(found, names=dataset.feature_names)
         if store is not None:
             found.save(store)
         lines = list(found.summary())
         if output.as_json:
+            # a k at which no fold has a score is NaN, which JSON does not know
             told = [{key: finite(value) for key, value in line.items()} for line in lines]
             print_json({"dataset": dataset.name, "scoring": found.scoring, "lines": told,
                         "not_separable": found.not_separable(), "notes": notes})  # fmt: skip

@@ -88,6 +88,7 @@ METHODS = {
     "mtfs": Method(L2pSelector.mtfs, PENALISED),
     "rfs": Method(L2pSelector.rfs, PENALISED),
 }
+# a new filter is a method here without another line
 for _filter in BY_NAME:
     METHODS[_filter.replace("_", "-")] = Method(
         functools.partial(ScoreSelector, _filter), ("task", "time_limit"), None, default_k=10
@@ -150,6 +151,7 @@ def stopped_after(name: str, seconds: float | None) -> Iterator[None]:
             f"and it has none before its end; raise the limit or choose another method."
         )
 
+    # a thread could not stop the filter, which runs in this one
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:

@@ -190,6 +190,7 @@ class OutputOptions:
 
 def check_scoring(name: str | None) -> None:
     """A score that scikit-learn knows, or none named."""
+    # asked of scikit-learn itself: its list grows
     known = get_scorer_names()
     if name is not None and name not in known:
         raise ValueError(

@@ -67,9 +67,11 @@ def path(
             warnings_as_notes([*dataset.notes]) as notes,
             working(f"Following a path through {dataset.n_features} features"),
         ):
+            # a number, so that nothing is said of a default: the path has its own
             complete(selector, method, 1, problem.task, dataset)
             if known.default_k is not None and ks is None:
                 ks = [n for n in (1, 2, 5, 10, 20, 50) if n <= dataset.n_features]
+            # one path of columns would take the words of a category one by one
             if ks is not None and grouped(selector, dataset) is not selector:
                 followed = _along_features(selector, dataset, ks)
             else:
@@ -82,6 +84,7 @@ def path(
             print_json({"dataset": dataset.name, "method": method, "steps": steps, "notes": notes})
         else:
             _show(steps)
+        # names of columns may hold commas, which end a cell
         rows = [[*list(step.values())[:-1], "; ".join(step["entered"])] for step in steps]
         output.write_table(list(steps[0]), rows, f"{len(steps)} steps")
         output.write_report(followed, dataset)

@@ -53,6 +53,7 @@ def stability(
     ] = None,
     pairs: Annotated[int, Option(help="How many times the samples are halved.", min=2)] = 50,
     method: Method = "topk",
+    # not None: a store goes on by the seed, which says which halves were drawn
     seed: Seed = 0,
     jobs: Jobs = None,
     store: Store = None,
@@ -78,6 +79,7 @@ def stability(
         )
         with warnings_as_notes([*dataset.notes]) as notes, bar("Selecting on half-samples"):
             stable.fit(dataset.unfilled, dataset.y)
+        # of categories, where columns were selected together
         names = features_of(stable.selector, dataset.n_features, dataset.feature_names).names
         result = replace(stable.stability_, names=names)
         if store is not None:

@@ -62,6 +62,7 @@ def tune(
     with said_plainly(), closing(Engine(engine)) as reader:
         selector = build_selector(method, problem.given(seed=seed))
         ks = None if k is None else whole_numbers(k)
+        # a result is no store that goes on: without --force none is written over
         replaces = "result.json" if output.force else None
         dataset = opened(
             data,
@@ -110,6 +111,7 @@ def _lines(result: Tuning) -> list[dict[str, Any]]:
             "chosen": i == result.best_index,
         }
         named = {name: value for name, value in params.items() if name != "n_features_to_select"}
+        # called as on the command line, after the parameters that come first
         if "n_features_to_select" in params:
             named["k"] = params["n_features_to_select"]
         lines.append(named | facts)

@@ -56,6 +56,7 @@ def _arrays_of(path: Path) -> Arrays:
     if path.suffix.lower() == ".npy":
         return {"X": partial(_npy, path), **beside}
     with zipfile.ZipFile(path) as archive:
+        # names alone: arrays that nobody asks for may be large, or damaged
         members = [name for name in archive.namelist() if name.endswith(".npy")]
     inside = {name.removesuffix(".npy"): partial(read_member, path, name) for name in members}
     # a sparse matrix alone: its target stands beside it
@@ -86,6 +87,7 @@ def _dataset(path: Path, arrays: Arrays, how: Reading) -> Dataset:
 
 
 def _target_key(path: Path, arrays: Arrays, how: Reading) -> str:
+    # several labels at once are a matrix, which papers write in capitals
     found = [key for key in how.targets or ("y", "Y") if key in arrays]
     if found:
         return found[0]

@@ -57,6 +57,7 @@ def load_file(
     >>> data.feature_names, data.y.tolist()
     (('height', 'width'), ['fern', 'moss'])
     """
+    # before the file is opened, which may take long: unknown options are refused here
     how = Reading(as_targets(target), **options)
     if str(path) == STANDARD_INPUT:
         return read_delimited(Path(STANDARD_INPUT), ".csv", from_standard_input(), how)
@@ -72,7 +73,9 @@ def load_file(
             f"{path}: expected a file ending in {', '.join(sorted([*DELIMITERS, *READERS]))}"
             f"{packed}, got {suffix or 'no ending'!r}; convert it, or rename it to what it is."
         )
+    # by the ending alone: what a file says about itself inside may have been made to mislead
     dataset = READERS[suffix](path, how)
+    # readers of tables have dropped, filled and coded columns already
     tables = READERS[suffix] in (read_columnar, read_excel)
     return dataset if tables else finished(dataset, how)
 

@@ -101,6 +101,7 @@ def load_dataset(name: str, target: str | Sequence[str] | None = None, **options
             f"name out."
         )
     packaged = PACKAGED[name]
+    # read when it is asked for: importing loads no data
     bunch = packaged.fetch()
     feature_names = tuple(map(str, bunch.feature_names))
     classes = packaged.task == "classification"
@@ -167,6 +168,7 @@ def about(name: str) -> str:
 
 def _own_files() -> dict[str, Path]:
     """Name to file: those of the folder, then those that were fetched; scikit-learn's stay."""
+    # the folder after what was fetched: who put a file there means that one
     files = fetched() | _files_of_the_folder()
     return {name: file for name, file in files.items() if name not in PACKAGED}
 

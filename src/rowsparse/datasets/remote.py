@@ -147,6 +147,7 @@ def fetch_dataset(name: str) -> Path:
         ) from None
     pooch.get_logger().setLevel("ERROR")  # it would print where the file goes
     checksum = f"sha256:{REMOTE[name].sha256}"
+    # kept under the name by which it was asked for: readers of the folder find it by that
     file = f"{name}.mat"
     folder = pooch.os_cache(CACHE)
     try:

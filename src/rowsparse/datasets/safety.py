@@ -19,6 +19,7 @@ CHUNK = 2**20
 
 def read_npy(path: Path | str, stream: IO[bytes], n_bytes: int) -> np.ndarray:
     """The array of an npy file of ``n_bytes``, which its shape has to account for exactly."""
+    # checked against the size of the file before so much memory is asked for
     shape, by_columns, dtype = read_header(path, stream, n_bytes)
     array = np.empty(math.prod(shape), dtype)
     room = array.view(np.uint8)
@@ -36,6 +37,7 @@ def read_npy(path: Path | str, stream: IO[bytes], n_bytes: int) -> np.ndarray:
 def read_member(path: Path, name: str) -> np.ndarray:
     """One array of an npz file."""
     with zipfile.ZipFile(path) as archive:
+        # what an archive says of its sizes is all that is known before it is unpacked
         info = archive.getinfo(name)
         check_expansion(path, info.file_size, info.compress_size)
         with archive.open(info) as stream:
@@ -64,6 +66,7 @@ def _all_of(path: Path, stream: Any, held: int) -> bytes:
     """Everything, unless it turns out to be more than the file should hold."""
     content = io.BytesIO()
     while chunk := stream.read(CHUNK):
+        # counted as it comes: what a packed file says of its size is not believed
         content.write(chunk)
         check_expansion(path, content.tell(), held)
     return content.getvalue()

@@ -73,6 +73,7 @@ class Tuning(ByValue, ShownInNotebooks):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write to a folder: JSON and npz, no pickle."""
+        # plain values, which a person can read in the JSON; all others are arrays
         names = ("params", "best_index", "rule", "selector", "scoring", "n_features")
         facts = {name: vars(self)[name] for name in names}
         arrays = {name: value for name, value in vars(self).items() if name not in names}
@@ -82,6 +83,7 @@ class Tuning(ByValue, ShownInNotebooks):
     def load(cls, folder: str | os.PathLike[str]) -> Tuning:
         """Read what ``save`` wrote."""
         facts, arrays = load_result(folder, "tuning")
+        # JSON has no tuples
         facts["params"] = tuple(facts["params"])
         return cls(**{**facts, **arrays})
 

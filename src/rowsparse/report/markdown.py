@@ -43,6 +43,7 @@ def escaped(text: object) -> str:
     >>> escaped("<script>|a_b")
     '\\\\<script\\\\>\\\\|a\\\\_b'
     """
+    # names come from files that others made
     letters = [f"\\{letter}" if letter in ACTIVE else letter for letter in visible(text)]
     return "".join(letters)
 
@@ -79,6 +80,7 @@ def _feature(feature: Feature, n_outputs: int, first: Feature) -> list[str]:
     if first.probability is not None:
         cells.append(number(feature.probability))
     if feature.stand_ins is not None:
+        # the correlation tells whether it could take the place
         near = [f"{visible(s.name)} ({s.correlation:.2f})" for s in feature.stand_ins]
         cells.append(", ".join(near) or "–")
     return cells

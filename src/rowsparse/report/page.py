@@ -62,6 +62,7 @@ def figures_of(facts: Facts) -> list[Figure]:
 
 
 def _context(facts: Facts) -> dict[str, Any]:
+    # in the order of the features: the template walks both together
     boxes = [box_figure(feature.groups) for feature in facts.features]
     return {
         "facts": facts,
@@ -71,6 +72,7 @@ def _context(facts: Facts) -> dict[str, Any]:
         "heat": heat_levels(facts.features, HEAT_STEPS) if len(facts.outputs) > 1 else [],
         "light": colours(LIGHT),
         "dark": colours(DARK),
+        # a page is read long after it was made
         "today": date.today().isoformat(),
     }
 

@@ -96,6 +96,7 @@ class Parts:
 
     def _add_search(self, search: Any) -> None:
         check_is_fitted(search, "result_")
+        # a selector of others has no coefficients: the columns it chose are in the search
         if isinstance(search.best_selector_, FeatureSelector):
             self._add_selector(search.best_selector_)
         else:

@@ -48,6 +48,7 @@ def settings(estimator: Any) -> tuple[tuple[str, str], ...]:
 
 def _shown(value: Any) -> str:
     with np.printoptions(threshold=6, precision=4):
+        # arrays are written over several lines, a setting has one
         text = " ".join(repr(value).split())
     return visible(text if len(text) <= 200 else f"{text[:200]}…")
 
@@ -115,6 +116,7 @@ def code(
     if len(indices) > MOST_NAMES_IN_CODE or not len(indices):
         return ""
     columns = [str(name) for name in names] if named else [int(j) for j in indices]
+    # plain models that every reader knows: what is to be shown is which columns they get
     package = "Ridge" if task == "numbers" else "LogisticRegression"
     several: list[str] = []
     model = "LogisticRegression(max_iter=1000)"

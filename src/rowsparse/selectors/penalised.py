@@ -87,6 +87,7 @@ class RowSelector(JointSelector):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         data = Data.of(self, X, y, sample_weight, self._loss(None).quadratic, one_fit=True)
+        # a fraction is of the columns, and those always in count: both are known now
         k = None
         if self.n_features_to_select is not None:
             k = check_k(self.n_features_to_select, data.factors)
@@ -148,9 +149,11 @@ class RowSelector(JointSelector):
         if self.alpha is None and k is not None:
             reached, solution, path = path_to_k(problem, solver, k, self.init)
             problem = problem.with_alpha(reached)
+            # a bound takes its time, and nobody has asked for this ridge
             if not isinstance(self.ridge, str):
                 solution = self._with_bound(problem, solution)
             return Fitted(problem, solution, path)
+        # alpha_max takes a pass over X, which who names an alpha need not pay
         alpha = DEFAULT_FRACTION * problem.alpha_max() if self.alpha is None else self.alpha
         problem = problem.with_alpha(alpha)
         return Fitted(problem, self._with_bound(problem, at_most_k(problem, solver, self.init, k)))
