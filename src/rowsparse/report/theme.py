@@ -1,4 +1,4 @@
-"""Colours of pages and figures in two themes, and what contrast they have."""
+"""Colours of pages and figures in two themes."""
 
 from __future__ import annotations
 
@@ -37,16 +37,6 @@ def mixed(colour: str, background: str, share: float) -> str:
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
 
 
-def contrast(a: str, b: str) -> float:
-    """The ratio of the Web Content Accessibility Guidelines, 1 to 21.
-
-    >>> round(contrast("#000000", "#ffffff"), 3)
-    21.0
-    """
-    light, dark = sorted((_luminance(a), _luminance(b)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)  # no screen is wholly black
-
-
 def colours(theme: dict[str, str]) -> dict[str, str]:
     """The theme with the steps of its heat maps: p1 … for positive, n1 … for negative values."""
     steps = {}
@@ -59,12 +49,3 @@ def colours(theme: dict[str, str]) -> dict[str, str]:
 
 def _channels(colour: str) -> list[int]:
     return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _luminance(colour: str) -> float:
-    shares = [value / 255 for value in _channels(colour)]
-    linear = []
-    for share in shares:  # as sRGB codes light
-        linear.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
-    red, green, blue = linear
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue  # as bright as the eye takes them
