@@ -231,7 +231,10 @@ def _compare(recipe: dict[str, Any], outcome: Outcome, X: Any, y: Any, s: Any) -
         outcome.findings += _same_bits(outcome.fit, twin.fit)
         return
     # below this part of the objective without features "converged" promises nothing
-    noise = checks.NOTHING * abs(outcome.null[1]) if outcome.claim is not None else 0.0
+    noise = 0.0
+    if outcome.claim is not None:
+        noise = checks.NOTHING * abs(outcome.null[1])
+        noise += outcome.claim.rounding(outcome.fit.coef_, outcome.fit.intercept_)
     table = Table.of(recipe, X, y, s)
     outcome.findings += _differences(recipe, outcome.fit, twin.fit, table, noise)
     if outcome.claim is not None:

@@ -249,6 +249,15 @@ def test_sizes_that_do_not_fit(tmp_path):
         rowsparse.open_rows(tmp_path / "nothing.npy")
 
 
+def test_an_npz_file_without_its_beginning(tmp_path):
+    """Its directory, at the end, then names places before the file begins."""
+    X, _ = table()
+    path = tmp_path / "x.npz"
+    sparse.save_npz(path, sparse.csr_array(X), compressed=False)
+    path.write_bytes(path.read_bytes()[40:])
+    refused(path, "damaged", target=None)
+
+
 def test_an_npy_header_that_lies(tmp_path):
     X, _ = table()
     path = tmp_path / "x.npy"

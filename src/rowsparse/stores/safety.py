@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 import warnings
 from collections.abc import Iterator
@@ -58,7 +59,8 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
     except (DatasetError, MemoryError, ImportError):
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.strerror:
+        # (an invalid argument is a place in the file that no file has)
+        if isinstance(error, OSError) and error.strerror and error.errno != errno.EINVAL:
             raise
         raise damaged(path, kind, type(error).__name__) from error
     except BaseException as error:
