@@ -2,7 +2,7 @@
 
 from .cells import CellFile
 from .claims import Claim, counted, verdict
-from .curves import Curves, along, curves, gains_table, mean_of, panels_figure
+from .curves import Curves, along, behind, curves, gains_table, mean_of, panels_figure
 from .data import Table, load, random_splits, standardised
 from .pages import (
     EVERYWHERE,
@@ -27,6 +27,7 @@ __all__ = [
     "Table",
     "Task",
     "along",
+    "behind",
     "counted",
     "curves",
     "figure",

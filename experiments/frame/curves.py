@@ -151,6 +151,18 @@ def gains_table(panels: Mapping[str, Curves], ours: str, rivals: Sequence[str]) 
     return markdown_table(["data", *(f"minus {rival}" for rival in rivals)], rows)
 
 
+def behind(panels: Mapping[str, Curves], ours: str, rivals: Sequence[str]) -> str:
+    """A sentence that names every mean gain over all k of minus one point or less."""
+    texts = []
+    for name, panel in panels.items():
+        known = [rival for rival in rivals if {ours, rival} <= panel.scores.keys()]
+        gains = {rival: float(np.mean(panel.gains(ours, rival))) for rival in known}
+        lower = [f"{rival} {gain:+.1f}" for rival, gain in gains.items() if gain <= -1]
+        if lower:
+            texts.append(f"on {name} ({', '.join(lower)})")
+    return f"By a point or more *{ours}* is behind {'; '.join(texts) or 'nobody'}."
+
+
 def _finite(values: np.ndarray) -> np.ndarray:
     return values[np.isfinite(values)]
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..frame import (
     CellFile,
     Curves,
+    behind,
     curves,
     gains_table,
     markdown_table,
@@ -233,7 +234,7 @@ def _gains(panels: dict[str, Curves], names: Any, estimators: Any) -> list[str]:
     parts = []
     for ours in ("p = .5", "recommended"):
         rivals = [method for method in (*METHODS[2:7], "p = .5") if method != ours]
-        parts += [f"*{ours}*", gains_table(both, ours, rivals)]
+        parts += [f"*{ours}*", gains_table(both, ours, rivals), behind(both, ours, rivals)]
     return parts
 
 

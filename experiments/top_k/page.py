@@ -11,6 +11,7 @@ import numpy as np
 from ..frame import (
     CellFile,
     Curves,
+    behind,
     curves,
     figure,
     gains_table,
@@ -129,7 +130,8 @@ def _accuracies(cells: CellFile, folder: Path) -> list[str]:
         parts += [title, panel.table(SHOWN_KS, deviations=True)]
     both = {name: mean_of([panels[name, e] for e in ESTIMATORS]) for name, _ in panels}
     table = gains_table(both, "recommended", RIVALS)
-    return ["### Recommended against the others", DIFFERENCE_TEXT, table, *parts]
+    lower = behind(both, "recommended", RIVALS)
+    return ["### Recommended against the others", DIFFERENCE_TEXT, table, lower, *parts]
 
 
 def finals(cells: CellFile, name: str, k: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from experiments.frame import (
     Options,
     Table,
     along,
+    behind,
     curves,
     gains_table,
     main,
@@ -131,6 +132,12 @@ def test_gains_are_of_the_mean_over_k_on_each_split():
     table = gains_table({"data": mean_of([panel, panel])}, "ours", ["theirs", "absent"])
     # 3 and -1 on the two splits; t of one degree of freedom, (1/2 + 1/4) times a variance of 8
     assert table.splitlines()[-1] == "| data | 1.0 [-30.1, 32.1], 1 of 2 |  |"
+    assert behind({"data": panel}, "ours", ["theirs"]) == (
+        "By a point or more *ours* is behind nobody."
+    )
+    assert behind({"data": panel}, "theirs", ["ours", "other"]) == (
+        "By a point or more *theirs* is behind on data (ours -1.0, other -1.0)."
+    )
 
 
 class StopsAtSecond(ScoreSelector):
