@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .base import Array
 from .chunked import Beside, ChunkedDesign, taken
 from .members import sums_of_each
-from .moments import dense_parts
+from .moments import dense_parts, row_parts
 
 OfPart = Callable[..., Any]  # of some rows of X, Y and the weights
 
@@ -34,12 +35,18 @@ class View:
         return self.means.size + self.with_ones
 
     def parts(self, block: Any) -> Iterator[tuple[slice, Array]]:
-        """Rows of a block, as many at a time as stay in the cache."""
+        """Rows of a block, as many at a time as stay in the cache; the next ones take their
+        place."""
         d = self.means.size
-        for rows, part in dense_parts(block, self.n_columns):
-            Z = np.ones((len(part), self.n_columns))
-            np.subtract(part, self.means, out=Z[:, :d])
-            Z[:, :d] /= self.scales
+        parts = list(row_parts(block, 8 * self.n_columns))
+        # made once: new memory for every part would cost as much as what is done with it
+        room = np.ones((parts[0].stop, self.n_columns))
+        for rows in parts:
+            part = block[rows]
+            Z = room[: rows.stop - rows.start]
+            Z[:, :d] = part.toarray() if sparse.issparse(part) else part
+            Z[:, :d] -= self.means
+            Z[:, :d] *= 1 / self.scales
             yield rows, Z
 
     def columns_of(self, block: Any, columns: Array) -> Array:
