@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .numerics.compiling import for_many
+from .numerics.rounding import EPSILON
 from .penalties.base import Penalty
 from .problems.compressed import compressed
 from .problems.penalised import PenalisedProblem
@@ -22,20 +23,17 @@ from .solvers.base import Deadline, Reached, Solver, reach, resume
 from .solvers.penalised.block_descent import BlockDescent
 from .solvers.penalised.bounds import bounded
 from .solvers.penalised.exactly_k import exactly_k, places, truncated
-from .solvers.penalised.not_above import not_above_nothing
-from .solvers.penalised.starts import lower, search
+from .solvers.penalised.starts import ENDED, lower, not_above_nothing, search
 from .solvers.top_k.search import swapped
 
 __all__ = ["power_path", "selection_path"]  # noqa: F822 (by __getattr__)
 
 COARSE = 0.7  # ratio of neighbouring alphas on the way down to k rows
 SMALLEST = 1e-4  # of alpha_max: below it in tenths, for columns of next to no influence
-FARTHEST = 1e-12  # the end of that way; p = 0 and noise of 1e-5 of the signal need 1e-10
 REFINEMENTS = 6  # halvings of the last coarse step: alpha to within 0.6 %
 LOWERINGS = 8  # coarse steps below the alpha at which a path jumped past k: a twentieth of it
 GUIDING_STEPS = 25  # of a solve that only shows another where to start
 SEARCHES = 10  # from every start, however fine the grid: between them the neighbour is the start
-ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT, Status.NOT_FINITE)
 
 Init = str | np.ndarray
 
@@ -138,7 +136,7 @@ def path_to_k(
     with enough. Where there are more than k, the problem is solved once more under the constraint
     of at most k rows. Returns that alpha, this solution and every solution seen on the way;
     ``n_iter`` and ``seconds`` of the solution are those of the whole way. If k is not reached by
-    ``FARTHEST`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
+    ``EPSILON`` times alpha_max, the last solution is returned as it is; Ctrl-C and the solver's
     time limit, which is for the whole path, end it early.
     """
     walk = _Walk(problem, solver, init)
@@ -203,8 +201,9 @@ class _Walk:
         """Lower alpha until k rows are in, or as far as it goes."""
         alpha = self.top * self.ratio
         found = self.visit(alpha, None)
-        # more rows than samples need not enter at all
-        last = self.top * (FARTHEST if k <= len(self.problem.Y) else SMALLEST)
+        # more rows than samples need not enter at all; p = 0 and noise of 1e-5 of the signal need
+        # 1e-10
+        last = self.top * (EPSILON if k <= len(self.problem.Y) else SMALLEST)
         while found.solution.rows.size < k and alpha >= last and not self.ended:
             alpha *= self.ratio if alpha >= SMALLEST * self.top else 0.1
             found = self.visit(alpha, found)

@@ -122,7 +122,7 @@ class Case:
     def violation(self, solution) -> float:
         W = self.joined(solution)
         E = self.A @ W - self.Y
-        floor = self.scale * max(1e-7, 2e-10 ** (1 / (2 - min(self.r, 1.0))))
+        floor = self.scale * max(1e-7, (1e6 * np.finfo(float).eps) ** (1 / (2 - min(self.r, 1.0))))
         h = self.s * (plain.norms(E) ** 2 + floor**2) ** ((self.r - 2) / 2)
         G = self.A.T @ (h[:, None] * E) / self.n
         metric = np.minimum(h, self.scale ** (self.r - 2) * self.s) if self.p == 1 else h

@@ -28,7 +28,7 @@ def exchange_of(selector, X, Y):
     problem, solver = selector.problem_and_solver(X, Y)
     found = solve(problem, solver, "zero")
     W = problem.joined(found.W, found.intercept)
-    return problem, W, row_exchange._Exchange(problem, W, None, None, never)
+    return problem, W, row_exchange._Exchange(problem, W, None, never)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 0.9])

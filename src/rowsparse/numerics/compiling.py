@@ -127,6 +127,8 @@ class LazyKernel:
         digest = hashlib.sha256()
         for file in sorted(files | {__file__, str(rounding.__file__)}):
             digest.update(Path(file).read_bytes())
+        for function in _with_callees(self.plain):  # numbers may come from elsewhere
+            digest.update(repr(_numbers(function)).encode())
         return f"{self.plain.__name__}_{digest.hexdigest()[:16]}"
 
 
@@ -161,6 +163,12 @@ def _with_callees(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     yield function
     for callee in _callees(function).values():
         yield from _with_callees(callee)
+
+
+def _numbers(function: Callable[..., Any]) -> dict[str, float]:
+    """The numbers that a function names, which its machine code holds."""
+    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    return {name: number for name, number in named.items() if isinstance(number, int | float)}
 
 
 def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

@@ -63,12 +63,12 @@ class Kicks(NamedTuple):
     ranks: np.ndarray  # for each that enters: how many columns of larger gain are passed over
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, n_kicks: int, k: int, n_ranks: int = 4) -> Kicks:
-        """Two to six of k members leave, and one of the few columns that gain most enters."""
+    def drawn(cls, rng: np.random.Generator, n_kicks: int, k: int) -> Kicks:
+        """Two to six of k members leave; one of the four that gain most takes each place."""
         leaving = rng.random((n_kicks, 6))
         n_leaving = rng.integers(min(2, k), min(6, k) + 1, n_kicks)
         leaving[np.arange(6) >= n_leaving[:, None]] = -1.0
-        return cls(leaving, rng.integers(n_ranks, size=(n_kicks, k)))
+        return cls(leaving, rng.integers(4, size=(n_kicks, k)))
 
 
 NOTHING = np.zeros((0, 0))

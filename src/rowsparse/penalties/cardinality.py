@@ -75,6 +75,7 @@ class Cardinality(Penalty):
         used = nonzero_rows(W)
         counted = self.counted(len(W))
         may_change = self.free(len(W)) | (used & counted)
+        # once there are k, a row may enter only where another leaves
         if np.sum(used & counted) < self.k:
             may_change |= counted
         scores = np.divide(row_norms(G), np.sqrt(L), out=np.zeros_like(L), where=L > 0)

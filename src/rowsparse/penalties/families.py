@@ -74,14 +74,17 @@ class RowNormPenalty(RowPenalty):
         return True
 
     def gains(self, pulls: np.ndarray, L: np.ndarray) -> np.ndarray:
-        strength = self.strength(pulls.shape[-1])
-        used = np.broadcast_to(np.isfinite(strength), pulls.shape) & (L > 0)
-        strength = np.broadcast_to(strength, pulls.shape)[used]
+        strength = np.broadcast_to(self.strength(pulls.shape[-1]), pulls.shape)
+        used = np.isfinite(strength) & (L > 0)
+        strength = strength[used]
         L = L[used]
+        # a zero row goes where its quadratic, L/2 (t - z)**2, and the penalty lead: along the pull
         z = pulls[used] / L
         t = self.shrink(z, strength / L)
+        of_loss = L * t * (z - t / 2)
+        of_penalty = strength * self.phi(t)
         gains = np.zeros(pulls.shape)
-        gains[used] = L * t * (z - t / 2) - strength * self.phi(t)
+        gains[used] = of_loss - of_penalty
         return gains
 
     def quadratic_above(self, W: np.ndarray, smoothing: float = 0.0) -> np.ndarray:
@@ -148,6 +151,8 @@ class Envelope(RowNormPenalty):
         finite = np.isfinite(rho)  # excluded rows are zero
         step = np.where(finite, rho, 0.0) / self.alpha  # one over a curvature that holds the ridge
         curvature = np.maximum(1 - step * self.ridge, 0.0)  # of the quadratic that is left there
+        # along the line the objective is a quadratic; where its minimum lies beyond the knot, the
+        # prox is that of the power
         excess = np.maximum(z - step * self.slope, 0.0)
         on_line = excess <= curvature * self.knot
         line = np.divide(excess, curvature, out=np.zeros_like(z), where=curvature > 0)

@@ -22,7 +22,6 @@ class LocalModel(Protocol):
     metric: np.ndarray
     support: np.ndarray  # the rows in focus
     quadratic: bool  # the loss is: ``gram`` is its Hessian
-    sweeps_follow_loss: bool = True  # or a quadratic above it, which is not the loss's end
     stuck: bool  # rounds of sweeps and steps have not settled it
     enough_rows: float  # a minimum for one output needs no more nonzero ones, where that is known
     rounding: float  # of what ``along`` returns

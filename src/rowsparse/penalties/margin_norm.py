@@ -48,6 +48,7 @@ class MarginNorm(Penalty):
             largest = (f * np.abs(W)).max(axis=0, initial=0.0)
             return float(largest.max() if self.joint else largest.sum())
         sizes = self.magnitudes(W)
+        # 2/p t**p has no limit at p = 0: there the nonzero rows count
         if self.norm == 0:
             return float((f * (sizes > 0)).sum())
         return 2 / self.norm * float((f * sizes**self.norm).sum())
@@ -75,7 +76,7 @@ class MarginNorm(Penalty):
         q = self.norm / (self.norm - 1)
         cost = (2 - 2 / self.norm) * float((f * slopes**q).sum())
         best = (gain / (q * cost)) ** (1 / (q - 1)) if cost > 0 else 1.0
-        t = min(1.0, best)
+        t = min(1.0, best)  # multipliers are at most C s_i: no multiple above one is feasible
         return t * gain - t**q * cost
 
     def prox(self, W: np.ndarray, step: np.ndarray | float) -> np.ndarray:

@@ -11,6 +11,7 @@ from ..designs import CompletedDesign, MemberProducts, as_design
 from ..designs.base import Design
 from ..losses.residual import ResidualLoss
 from ..numerics.memory import COPY_BYTES
+from ..numerics.rounding import NEGLIGIBLE
 from ..numerics.rows import row_squares
 from .penalised import PenalisedProblem
 
@@ -20,7 +21,6 @@ MOST = 1000
 # Columns outside of the members that have a sample of their own; the others share these. It bounds
 # the memory of dense copies of columns where there are a hundred thousand.
 MOST_PLACES = 4096
-DEPENDENT = 1e-10  # of a column's square: what is left of one in the span of others
 TINY = np.finfo(float).tiny
 
 
@@ -107,14 +107,14 @@ def _coordinates(products: np.ndarray, members: np.ndarray) -> np.ndarray:
     G = products[:, members]
     try:
         L = np.linalg.cholesky(G)
-        if L.diagonal().min(initial=1.0) < np.sqrt(DEPENDENT):
+        if L.diagonal().min(initial=1.0) < np.sqrt(NEGLIGIBLE):
             raise np.linalg.LinAlgError
         rows = solve_triangular(L, products, lower=True)
         rows[:, members] = L.T
     except np.linalg.LinAlgError:  # some members depend on others
         values, vectors = np.linalg.eigh((G + G.T) / 2)
         values = np.maximum(values, 0.0)
-        counts = values > DEPENDENT * values.max(initial=0.0)
+        counts = values > NEGLIGIBLE * values.max(initial=0.0)
         rows = np.zeros(products.shape)
         rows[counts] = vectors[:, counts].T @ products / np.sqrt(values[counts])[:, None]
         rows[:, members] = np.sqrt(values)[:, None] * vectors.T

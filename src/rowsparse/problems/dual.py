@@ -8,10 +8,11 @@ from scipy.optimize import minimize_scalar
 
 from ..designs.base import Design
 from ..losses.residual import DualSums, ResidualLoss
+from ..numerics.rounding import EPSILON
 from ..penalties.base import Penalty
 
-ROUNDING = 2e-16  # of one operation; the floor of the smoothing rests on it for small r
-UNITS = 8  # of it in a product of two columns, which is a sum of some partial sums, and centred
+# In the last place, of a product of two columns, which is a sum of some partial sums, and centred.
+UNITS = 8
 
 
 def best_bound(sums: DualSums, penalty: Penalty, ridges: np.ndarray, G: np.ndarray) -> float:
@@ -64,4 +65,4 @@ def rounding(design: Design, curvatures: np.ndarray, sums: DualSums, n_outputs: 
     n = design.shape[0]
     varying = np.sqrt(n * curvatures * sums.squares_by_weight)
     centring = np.sqrt(n * sums.squares) * design.offsets
-    return UNITS * ROUNDING * np.sqrt(n_outputs) * (varying + centring)
+    return UNITS * EPSILON * np.sqrt(n_outputs) * (varying + centring)

@@ -12,16 +12,15 @@ import numpy as np
 
 from ..designs.base import Design
 from ..losses.margin import MarginLoss
+from ..numerics.rounding import NEGLIGIBLE
 from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.threads import cached_property
 from ..penalties.margin_norm import MarginNorm
 from ..values import ByValue
 from .base import MARGIN
 
-# Of the sum of all multipliers: what is left of a product with a free column may be rounding.
-ORTHOGONAL = 1e-9
 # Of a column: errors that a coefficient undoes, over what it costs. The costs leave no digits then.
-OUT_OF_REACH = 1e10
+OUT_OF_REACH = 1 / NEGLIGIBLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class MarginProblem(ByValue):
     @property
     def negligible(self) -> float:
         """An objective that is nothing beside that of W = 0; separable samples may cost nothing."""
-        return 1e-9 * self.C * float(self.weights.sum())
+        return NEGLIGIBLE * self.C * float(self.weights.sum())
 
     def split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows of the features and the intercept."""
@@ -145,7 +144,8 @@ class MarginProblem(ByValue):
         sizes = np.maximum(self.sizes_of_columns[self.free], 1e-300)
         with_columns = (with_free / sizes).max(initial=0.0)
         with_ones = np.abs(A.sum(axis=0)).max()
-        rounding = max(ORTHOGONAL, 10 * float(np.finfo(self.design.dtype).eps))
+        # of the sum of all multipliers: what is left of a product with a free column
+        rounding = max(NEGLIGIBLE, 10 * float(np.finfo(self.design.dtype).eps))
         if max(with_columns, with_ones) > rounding * gain:
             return certificate.objective  # no objective is below zero
         return max(certificate.objective - self.penalty.dual_value(gain, G), 0.0)

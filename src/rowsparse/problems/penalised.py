@@ -11,6 +11,7 @@ from ..designs.base import Design
 from ..designs.wrappers import WithConstant
 from ..losses import few_columns
 from ..losses.residual import SMOOTHING_FLOOR, DualSums, ResidualLoss
+from ..numerics.rounding import EPSILON
 from ..numerics.rows import longer_rows, row_norms
 from ..numerics.threads import blas_threads_for, cached_property
 from ..penalties.base import Penalty
@@ -18,7 +19,7 @@ from ..penalties.cardinality import Cardinality
 from ..results import Solution
 from ..values import ByValue
 from .base import AT_MOST_K, PENALTY
-from .dual import ROUNDING, best_bound, rounding, without_columns
+from .dual import best_bound, rounding, without_columns
 from .evaluation import Evaluation
 
 # What is computed once and depends on the data alone, and on them and on which rows are free.
@@ -272,7 +273,7 @@ class PenalisedProblem(ByValue):
     def smoothing_floor(self) -> float:
         """The smoothing under which results are certified. For small r the weight of a vanishing
         residual multiplies rounding errors: it keeps them below 1e-6."""
-        from_rounding = (1e6 * ROUNDING) ** (1 / (2 - min(self.loss.r, 1.0)))
+        from_rounding = (1e6 * EPSILON) ** (1 / (2 - min(self.loss.r, 1.0)))
         return max(SMOOTHING_FLOOR, from_rounding) * self.residual_scale
 
     @property
@@ -282,7 +283,7 @@ class PenalisedProblem(ByValue):
         if self.loss.quadratic:
             return stored
         relative = self.smoothing_floor / self.residual_scale
-        return max(stored, ROUNDING * relative ** (self.loss.r - 2))
+        return max(stored, EPSILON * relative ** (self.loss.r - 2))
 
     @property
     def violation_scale(self) -> float:
@@ -315,13 +316,13 @@ class PenalisedProblem(ByValue):
         optimal in every single row; for p < 1 and r < 2 this holds for a quadratic in place of
         the loss, whose curvature is that of samples with residuals of typical size.
         """
-        # for r < 2 the null model is iterated, so solvers see its gradient to some digits only
-        margin = 0.0 if self.loss.quadratic else 1e-7
+        margin = 0.0 if self.loss.quadratic else 1e-7  # else solvers see few digits of its gradient
         return (1 + margin) * self.penalty.alpha_max(self.null_gradient, self.null_curvatures)
 
     def duality_gap(self, W: np.ndarray, evaluation: Evaluation) -> float | None:
         """Objective minus the lower bound that W proves; None where the problem is not convex."""
-        if not self.convex or (self.penalty.alpha == 0 and not self.ridge):
+        bounded = self.convex and (self.penalty.alpha > 0 or self.ridge > 0)
+        if not (bounded and np.isfinite(evaluation.objective)):
             return None
         return max(evaluation.objective - self.lower_bound(W, evaluation), 0.0)
 

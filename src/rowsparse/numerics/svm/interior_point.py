@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiling import LazyKernel
+from ..rounding import NEGLIGIBLE
+from ..rows import NEWTON_STEPS
 
-MAX_STEPS = 60  # 10 to 20 are usual
 PATIENCE = 6  # steps without a smaller gap that mean the end of precision, where the gap is
 CLOSE_ENOUGH = 1e-4  # at most this; before, it may rise for longer where nothing costs anything
 
@@ -44,7 +45,7 @@ def solved(
     F: np.ndarray,
     y: np.ndarray,
     c: np.ndarray,
-    tol: float = 1e-8,
+    tol: float = NEGLIGIBLE,
     target: np.ndarray | None = None,
     balance: np.ndarray | None = None,
     size: float = 0.0,
@@ -100,7 +101,7 @@ def _mehrotra(Q, M, m, c, unit, tol, target, balance, size, least, a):
     best_v = x[m:]
     best_gap = math.inf
     since_best = 0
-    for _ in range(MAX_STEPS):
+    for _ in range(NEWTON_STEPS):
         sums = M @ a
         for j in range(m):
             x[j] = unit * sums[j]

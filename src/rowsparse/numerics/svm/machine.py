@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..rounding import NEGLIGIBLE
 from .interior_point import Multipliers, solved
 
-CLOSE = 1e-8  # what an interior point is asked for
-NOTHING = 1e-9  # of the value at u = v = 0, as in ``MarginProblem.negligible``
 DEPENDENT = 1e-7  # of the largest singular value of free columns; less is rounding
 
 
@@ -84,14 +83,16 @@ class Machine:
     def negligible(self) -> float:
         """An objective that is nothing beside that of u = v = 0; separable samples may cost
         nothing at all."""
-        return NOTHING * float(self.c.sum())
+        return NEGLIGIBLE * float(self.c.sum())
 
     def best_offset(self, z: np.ndarray) -> float:
         """The best bias at ``z = K (y a)``, where it is the only free column."""
         balance = float(np.sum(self.balance))
         return best_offset(z, self.y, self.c, self.target, balance)
 
-    def interior_point(self, tol: float = CLOSE, near: np.ndarray | None = None) -> Multipliers:
+    def interior_point(
+        self, tol: float = NEGLIGIBLE, near: np.ndarray | None = None
+    ) -> Multipliers:
         """By the form that the matrix has."""
         n, f = self.F.shape
         matrix = self.matrix if self.is_gram else self.matrix * self.scale

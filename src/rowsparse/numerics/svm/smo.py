@@ -15,10 +15,7 @@ import math
 import numpy as np
 
 from ..compiling import LazyKernel
-
-# The least curvature of a pair, relative to its diagonal: equal samples have none but rounding, and
-# a move along it would be endless.
-FLAT = 1e-12
+from ..rounding import EPSILON
 
 
 def pairwise(
@@ -114,9 +111,10 @@ def _moves(K, y, c, s, v, tol, max_steps):
 
 
 def _curvature_of_pair(K, i, j):
-    """Along a move of two multipliers; equal samples have none."""
+    """Along a move of two multipliers; equal samples have none but
+    rounding, and the move ends at the box."""
     whole = K[i, i] + K[j, j]
-    return max(whole - 2.0 * K[i, j], FLAT * whole, 1e-300)
+    return max(whole - 2.0 * K[i, j], EPSILON * whole, 1e-300)
 
 
 _MOVES = LazyKernel(_moves)

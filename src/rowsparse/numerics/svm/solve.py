@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..rounding import NEGLIGIBLE
 from .interior_point import Multipliers
-from .machine import CLOSE, Machine
+from .machine import Machine
 from .smo import pairwise
 
 # Samples up to which moves of pairs are fastest, also where there are fewer columns: six fits of
@@ -171,9 +172,7 @@ def _settled(
         on_the_wrong_side = np.where(a > 0, margins > 1, margins < 1)
         wrong = on_the_wrong_side & ~doubt
         n_wrong = np.count_nonzero(wrong)
-        wanted = ROUGH
-        if exact:
-            wanted = EXACT if n_wrong else CLOSE
+        wanted = NEGLIGIBLE if exact else ROUGH
         found = Multipliers(a, v, machine.gap(a, v, margins))
         done = found.gap <= wanted
         if done or not 0 < n_wrong < np.count_nonzero(doubt):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...designs.wrappers import Restriction
 from ...numerics.memory import CACHE_BYTES
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.rows import row_norms
 from ...numerics.svm.machine import independent_columns
 from ...numerics.threads import cached_property
@@ -19,8 +20,6 @@ from ...problems.margin import MarginProblem
 from ..base import Deadline
 
 DROP_BELOW = 1e-6  # of the largest row's part in the margins: such rows are dropped for good
-# In margins, of size one: rows that do no more go too. Wine, C = .01, p = 1: 29 steps, not 100.
-VANISHED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,8 @@ class Alive:
 def _floor(parts: np.ndarray) -> np.ndarray:
     """Below it a part is nothing, column by column."""
     largest = parts.max(axis=0, initial=0.0)
-    return np.maximum(DROP_BELOW * largest, VANISHED)
+    # margins are of size one: rows that do nothing to them go too (wine, C = .01, p = 1: 29 steps)
+    return np.maximum(DROP_BELOW * largest, NEGLIGIBLE)
 
 
 @dataclass(frozen=True)

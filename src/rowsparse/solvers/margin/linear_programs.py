@@ -16,7 +16,6 @@ from ...problems.base import MARGIN
 from ...problems.margin import OUT_OF_REACH, Certificate, MarginProblem
 from ..base import Deadline, OutOfTime, Solver, State
 
-LARGEST_COST = 1e12  # of the smallest: beyond that no digit of the objective depends on it
 LARGEST = 4e4  # entries of a program with the l1 norm, up to which it takes a second or two
 
 
@@ -189,7 +188,7 @@ def _in_reach(of_norm: np.ndarray, of_slacks: np.ndarray) -> tuple[np.ndarray, f
     # zero where all columns are free
     unit = min(float(of_norm.max()), largest_slack) or largest_slack
     costs = np.concatenate([of_norm, of_slacks]) / unit
-    return np.minimum(costs, LARGEST_COST), unit
+    return np.minimum(costs, OUT_OF_REACH), unit
 
 
 def _margins(X: np.ndarray, y: np.ndarray) -> Any:
@@ -275,23 +274,18 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     n, c = problem.Y.shape
     sizes = problem.sizes_of_columns[usable]
     X = problem.design.take(usable) / sizes
-    f = np.maximum(problem.factors[usable], 1e-300)
-    reach = sizes / f
-    free = problem.C * reach > OUT_OF_REACH
-    inverse = np.where(free, 0.0, reach)
-    largest = inverse.max(initial=0.0)
-    unit = 1 / (largest or 1.0)  # of the bounds t, for columns of any scale
-    inverse *= unit
+    inverse, free, unit = _reach(problem, usable, sizes)
     matrix, limits = _rows_of_largest(X, problem.Y, inverse, free, problem.penalty.joint)
     size = m + 1 + n  # variables of an output
     n_t = matrix.shape[1] - c * size
+    of_t = np.full(n_t, unit)
     slacks = np.tile(problem.C * problem.weights, c)
-    costs, _ = _in_reach(np.full(n_t, unit), slacks)
+    costs, _ = _in_reach(of_t, slacks)
     of_own = np.zeros((c, size))
     of_own[:, m + 1 :] = costs[n_t:].reshape(c, n)
     signless = np.zeros((c, size), dtype=bool)
     signless[:, :m] = free
-    signless[:, m] = True
+    signless[:, m] = True  # the intercept
     costs_in_order = np.append(of_own, costs[:n_t])
     signed_t = np.zeros(n_t, dtype=bool)
     signless_in_order = np.append(signless, signed_t)
@@ -306,6 +300,20 @@ def _largest_program(problem: MarginProblem, state: ProgramState) -> np.ndarray 
     W[usable] = w / sizes[:, None]
     W[-1] = own[:, m]
     return W
+
+
+def _reach(
+    problem: MarginProblem, usable: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """How far t lets each scaled coefficient go, in a unit that suits columns of any scale; which
+    ones are as good as free; and the unit."""
+    f = np.maximum(problem.factors[usable], 1e-300)
+    reach = sizes / f
+    free = problem.C * reach > OUT_OF_REACH
+    bounded = np.where(free, 0.0, reach)
+    largest = bounded.max(initial=0.0)
+    unit = 1 / (largest or 1.0)
+    return unit * bounded, free, unit
 
 
 def _rows_of_largest(

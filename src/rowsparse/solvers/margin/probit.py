@@ -10,14 +10,10 @@ import numpy as np
 from ...designs.base import Design
 from ...designs.storages import as_design
 from ...designs.wrappers import WithConstant
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.systems import ridge
 from .alive import Alive, Image
 from .reweighting import Reweighted
-
-# Curvature of a sample in a Newton step, of at most 1: far on the right side it underflows, and the
-# step would be endless.
-FLATTEST = 1e-4
-ROUNDING = 1e-9  # of a value: what a step may seem to rise
 
 
 @dataclass
@@ -67,7 +63,7 @@ class ProbitEM(Reweighted):
         lowest = min(of_em, of_newton)
         before = _value(alive, scales, last)
         # neither step rises but in systems beyond rounding: then none is any good
-        if not np.isfinite(lowest) or lowest > before * (1 + ROUNDING):
+        if not np.isfinite(lowest) or lowest > before * (1 + NEGLIGIBLE):
             return replace(last, gap=1.0)
         image = newton if of_newton < of_em else em
         gain = _gain(alive, before, lowest)
@@ -131,7 +127,8 @@ class _Ridge:
         loss = self.problem.loss
         Y = self.problem.Y
         margins = Y * Z
-        curvatures = np.maximum(loss.curvature(margins), FLATTEST)
+        # of at most 1; far on the right side it underflows, and the step would be endless
+        curvatures = np.maximum(loss.curvature(margins), NEGLIGIBLE)
         slopes = Y * loss.dphi(margins)
         weighted = self.problem.weights[:, None] * curvatures
         targets = Z - slopes / curvatures

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...numerics.rows import row_norms
-from ...problems.base import MARGIN
+from ...problems.base import MARGIN, WIDE
 from ...problems.margin import Certificate, MarginProblem
 from ..base import OutOfTime, Solver, State
 from .alive import Alive, Image
@@ -29,8 +29,6 @@ from .alive import Alive, Image
 STEPS_ON_THE_WAY = 4
 # Of points that are left again for fewer rows; with ``tol`` itself Sonar, k = 10, ends 27 % higher.
 TOL_ON_THE_WAY = 0.05
-GAP_PER_TOL = 10.0  # relative gap, where there is one, that steps have to reach beside ``tol``
-TRUSTED = 1e-3  # gap of a step; near a fixed point of a step with a larger one nothing is solved
 
 
 @dataclass(kw_only=True)
@@ -171,7 +169,8 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         evaluation = Certificate(objective, dual=None if frozen is not None else image.dual)
         settled = bool(change <= self._enough(problem, frozen))
         proved = settled and (frozen is not None or self._proved(problem, W, evaluation))
-        trusted = image.gap <= TRUSTED
+        # near a fixed point of a step that has not solved its machine nothing is solved
+        trusted = image.gap <= WIDE
         hopeless = not trusted or change == 0  # a step that is not, or leads nowhere
         out_of_time = np.isinf(image.gap)
         return ReweightedState(
@@ -195,7 +194,7 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         if gap is None:
             return True
         size = max(evaluation.objective, problem.negligible)
-        return gap <= GAP_PER_TOL * self.tol * size
+        return gap <= self.tol * size
 
     def _enough(self, problem: MarginProblem, frozen: np.ndarray | None) -> float:
         """The tolerance; a point on the way to k rows is left early."""
@@ -240,10 +239,12 @@ class Reweighted(Solver[MarginProblem, ReweightedState]):
         mask[first] = True
         if mask.all():
             return state
+        # the first of each has the sum: predictions stay
         rows = np.zeros_like(state.rows)
         np.add.at(rows, first, state.rows)
         without = alive.keep(mask)
-        point = Image(rows[mask], state.W[-1])
+        intercept = state.W[-1]
+        point = Image(rows[mask], intercept)
         return self._state(without, point)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.svm.machine import Machine
 from ...numerics.svm.solve import SMALL, solve_machine, way_for
 from ...problems.margin import OUT_OF_REACH, MarginProblem
@@ -18,7 +19,6 @@ from .feature_exchange import exchanged, worth_exchanging
 from .reweighting import Reweighted, ReweightedState
 
 LOWERING = 0.7  # of C, on the way down to k features
-MAX_LOWERINGS = 60  # to a C of 5e-10 of the first; the k largest rows are then cut out
 FLOPS = 1e10  # per second: 26 machines of 1560 x 617 by interior points took 62 s
 WORTH_SAYING = 10.0  # seconds
 GOES_ON = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED)  # at a lower C: a step on the way
@@ -91,12 +91,7 @@ class ReweightedSVM(Reweighted):
                 free, scale = _without_out_of_reach(alive, scales[:, k])
                 F, to_rows = alive.free_basis(free)
                 way, machine = self._machine(alive, scale, F)
-            near = guess = None
-            if last.dual is not None:
-                near = np.abs(last.dual[:, k]) / 2  # the dual of an image is twice a machine's
-                if way == "features":
-                    of_output = last.rows[:, [k]]
-                    guess = alive.matmul(of_output).ravel()
+            near, guess = _nearby(alive, last, k, way)
             of_k = replace(machine, y=y)
             found = solve_machine(of_k, way, near, self.exact, guess)
             dual[:, k] = y * found.a
@@ -104,7 +99,9 @@ class ReweightedSVM(Reweighted):
             intercept[k] = bias
             of_free.append((free, values))
             gap = max(gap, found.gap)
-        rows = scales**2 * alive.rmatmul(dual)
+        # u = B'(y a) in the scaled columns, and w = scale u
+        pulled = alive.rmatmul(dual)
+        rows = scales**2 * pulled
         for k, (free, values) in enumerate(of_free):
             rows[free, k] = values
         return Image(rows, intercept, 2 * dual, gap)
@@ -146,6 +143,20 @@ class ReweightedSVM(Reweighted):
             return scaled @ scaled.T
         single = scaled.astype(np.float32)
         return (single @ single.T).astype(float)
+
+
+def _nearby(
+    alive: Alive, last: Image, k: int, way: str
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """What the last image tells of the machine of output k: multipliers, and what the samples are
+    predicted, which says who is in doubt."""
+    if last.dual is None:
+        return None, None
+    multipliers = np.abs(last.dual[:, k]) / 2  # the dual of an image is twice a machine's
+    if way != "features":
+        return multipliers, None
+    of_output = last.rows[:, [k]]
+    return multipliers, alive.matmul(of_output).ravel()
 
 
 def _flops_of_first_round(problem: MarginProblem) -> float:
@@ -221,14 +232,15 @@ def _along_C(
     """The first solution with at most ``keep`` rows on the way down from C, and its C."""
     limited = deadline.limited(solver)
     solution = run(limited, problem, start="plain machine")
-    for lowering in range(1, MAX_LOWERINGS + 1):
+    least = NEGLIGIBLE * problem.C  # beside it; the k largest rows are then cut out
+    while problem.C > least:
         if solver.keep is None or problem.places(solution.W) <= solver.keep:
             break
         if solution.status not in GOES_ON:
             break
         problem = problem.with_C(LOWERING * problem.C)
         limited = deadline.limited(solver)
-        next_solver = replace(limited, cut=lowering == MAX_LOWERINGS)
+        next_solver = replace(limited, cut=problem.C <= least)
         if warm:
             last = np.vstack([solution.W, solution.intercept])
             solution = run(next_solver, problem, last, "larger C")

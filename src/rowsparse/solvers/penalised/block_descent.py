@@ -31,30 +31,22 @@ from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State, never
 from .model import GramModel
-from .moves import NO_MOVES, Moves
+from .moves import LITTLE, NO_MOVES, SEVERAL, Moves
 from .working_set import WorkingSet, guessed_rows
 
 ROUNDS = 200  # of sweeps and Newton steps before the working set is looked at again
-HIGHER = 1e-6  # of the objective: an end that lies so much above the start is not taken
-STUCK = 10  # rounds: most descents need fewer
-# A violation that is the same to within this part for so many rounds ends a descent: on 6 x 19
+# A violation that is the same to within this part for several rounds ends a descent: on 6 x 19
 # columns equal up to 1e-7 (r = 1.2) it stays for all 200, and a fit took 14 s.
 UNCHANGED = 0.01
 LOWERING = 0.1  # of the smoothing: its first value, of a typical residual, and from stage to stage
-STAGE_DONE = 1e-4  # the violation under a smoothing at which it is lowered
+# The violation at which a trial, a start or a stage of the smoothing ends: which rows matter is
+# clear by then.
+ROUGH = 1e-4
 SWEEPS = 3  # over all rows, before those over the nonzero ones
-# A round of sweeps that leaves less of the violation needs no Newton step: ALLAML /50 is 1.3 times
-# as fast with it. Nor does one whose moves on the nonzero rows fall below a part of the first.
-QUICK = 0.3
-SETTLING = 0.1
-NEWTON_OVERHEAD = 1e7  # of a Newton step on few rows, in units of BLAS flops
-SWEEP_SHARE = 1 / 12  # of a Newton step: what sweeps before it may cost
+# Of a Newton step: what sweeps before it may cost. 500 x 2000 x 2, r = 2, with hundreds of nonzero
+# rows takes twice as long with half as much.
+SWEEP_SHARE = 1 / 6
 MOST_SWEEPS = 50  # before it
-# Of a sweep, in flops: its calls. 50 alphas on 72 x 7129 take .52 s without and .29 with it.
-SWEEP_OVERHEAD = 1e5
-# Flops of a Newton step that is worth twice as many sweeps: 500 x 2000 x 2, r = 2, with 768 nonzero
-# rows takes 2.5 s with it and 3.2 s without; 400 x 500 x 3, r = 1, with 430 takes 8.0 s and 6.9 s.
-LARGE = 1e8
 # Sweeps between two guesses. 200 x 1000 x 5 with r = 1 and neighbours correlated at 0.9 takes 1.5 s
 # with guesses and 2.1 s without; for r = 2 they make no difference.
 MEMORY = 8
@@ -138,7 +130,7 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         new = self._lower(problem, state, out_of_time)
         new.origin = origin = state.origin
         ends = new.converged or new.stalled or out_of_time()
-        if ends and origin is not None and new.objective > origin.objective * (1 + HIGHER):
+        if ends and origin is not None and new.objective > origin.objective * (1 + LITTLE):
             return self._back_at(problem, origin)
         return new
 
@@ -164,13 +156,13 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         W = state.W.copy()
         W[working_set.rows] = model.W
         new = self._assessed(problem, W, state.smoothing, working_set)
-        if new.smoothing > problem.smoothing_floor and new.criterion <= STAGE_DONE:
+        if new.smoothing > problem.smoothing_floor and new.criterion <= ROUGH:
             smoothing = max(new.smoothing * LOWERING, problem.smoothing_floor)
             E = new.evaluation.residual
             return self._assessed(problem, W, smoothing, working_set, E)
         if not new.converged:
             same_rows = working_set.rows.size == state.working_set.rows.size
-            new.moves = state.moves.then(state, new, same_rows)
+            new.moves = state.moves.then(new, same_rows)
             new.stalled = new.moves.lead_nowhere
         return new
 
@@ -226,7 +218,7 @@ class BlockDescent(Solver[PenalisedProblem, _State]):
         The flag says that this is the end.
         """
         if state.smoothing > problem.smoothing_floor:
-            return min(0.1 * state.criterion, STAGE_DONE / 2), False
+            return min(0.1 * state.criterion, ROUGH / 2), False
         # on more rows than samples a Newton step is dear: first let the working set settle
         wide = np.count_nonzero(nonzero_rows(state.W)) > len(problem.Y)
         if state.near or state.criterion < (1e-4 if wide else 1e-3):
@@ -256,22 +248,18 @@ def descend(
     times = 1  # so many sweeps as usual
     with one_blas_thread():
         for i in range(ROUNDS):
-            if i % STUCK == 0:
+            if i % SEVERAL == 0:
                 if abs(reached - marked) <= UNCHANGED * reached < np.inf:
                     return  # rounding is in the way
                 marked = reached
-            before = reached
-            model.stuck = i >= STUCK
-            first = model.sweep(penalty, everything, SWEEPS, tol / 10)
+            model.stuck = i >= SEVERAL
+            model.sweep(penalty, everything, SWEEPS, tol / 10)
             support = np.flatnonzero(nonzero_rows(model.W))
             n_sweeps = affordable_sweeps(model, penalty, support.size, times)
-            last = extrapolated_sweeps(model, penalty, support, n_sweeps, tol / 10)
+            extrapolated_sweeps(model, penalty, support, n_sweeps, tol / 10)
             reached = violation(model, penalty)
             if reached <= tol or out_of_time():
                 return
-            quick = times == 1 and reached <= QUICK * before < np.inf
-            if model.sweeps_follow_loss and (quick or last <= SETTLING * first):
-                continue  # well-conditioned: sweeps alone will do
             times = 2 * times if penalty.newton(model, tol, finishing) else 1
             reached = violation(model, penalty)
             if reached <= tol or out_of_time():
@@ -283,9 +271,8 @@ def affordable_sweeps(model: LocalModel, penalty: Penalty, n_rows: int, times: i
     many times as often after those that were cut short, but never for longer than it takes."""
     if not worth_compiling(len(model.W)) or n_rows == 0:
         return SWEEPS
-    newton = NEWTON_OVERHEAD + penalty.newton_flops(model, n_rows)
-    most = newton / (SWEEP_OVERHEAD + model.sweep_flops(n_rows))
-    usual = np.clip((1 if newton < LARGE else 2) * SWEEP_SHARE * most, 1, MOST_SWEEPS)
+    most = penalty.newton_flops(model, n_rows) / model.sweep_flops(n_rows)
+    usual = np.clip(SWEEP_SHARE * most, 1, MOST_SWEEPS)
     return int(min(times * usual, max(most, usual)))
 
 

@@ -43,7 +43,6 @@ class BlockedModel(LocalModel):
     """Some rows of W; all others of the working set are held where they are."""
 
     stuck = False
-    sweeps_follow_loss = False
     enough_rows = np.inf
     rounding = 0.0
 

@@ -15,12 +15,11 @@ from ...problems.base import proofs_wanted
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import run
-from .block_descent import BlockDescent
+from .block_descent import ROUGH, BlockDescent
 
 # Of the columns' curvature: below it the relaxation has hundreds of rows and takes longer than the
 # fit, for a gap of 20 % and more (MNIST 4 against 9, 800 samples: 2.5 s for a fit of .1 s).
 SMALLEST_RIDGE = 0.05
-RELAXED_TOL = 1e-4  # of the relaxation: its bound is right to about the square of that
 
 
 def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -> Solution:
@@ -37,7 +36,8 @@ def bounded(problem: PenalisedProblem, solution: Solution, known: float = 0.0) -
     if envelope is not None and problem.loss.convex and _worth_its_time(problem):
         relaxed = problem.with_penalty(envelope)
         W0 = problem.joined(solution.W, solution.intercept)
-        found = run(BlockDescent(tol=RELAXED_TOL, max_iter=50), relaxed, W0)
+        # its bound is right to about the square of the tolerance
+        found = run(BlockDescent(tol=ROUGH, max_iter=50), relaxed, W0)
         if found.status == Status.INTERRUPTED:  # what it has reached proves something all the same
             solution = replace(solution, status=found.status)
         W = problem.joined(found.W, found.intercept)

@@ -19,13 +19,8 @@ from ...results import Solution, Status
 from ..base import Deadline, Solver, reach, run
 from .block_descent import BlockDescent
 from .bounds import bounded
-from .not_above import not_above_nothing
 from .row_exchange import exchange_rows
-from .starts import solve
-
-# Of trials for r < 2, of the residual's size: without edges a loss is easier to descend on. Chosen
-# by reasoning; its own share of the time saved was not measured.
-SMOOTHING = 1e-3
+from .starts import not_above_nothing, solve
 
 
 def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: int) -> Solution:
@@ -36,13 +31,17 @@ def exactly_k(problem: PenalisedProblem, solver: Solver, solution: Solution, k: 
     members = _largest_rows(problem, solution, k)
     W = np.where(members[:, None], W, 0.0)
     if problem.loss.convex:
-        smoothing = max(SMOOTHING * problem.residual_scale, problem.smoothing_floor)
         limit = int(np.count_nonzero(members))
-        W = exchange_rows(problem, W, deadline.passed, limit, smoothing)
+        W = exchange_rows(problem, W, deadline.passed, limit)
     members = members_of(problem, W)
-    restricted = problem.with_penalty(_only(problem.penalty, members))
-    finisher = deadline.limited(solver if isinstance(solver, BlockDescent) else BlockDescent())
-    found = not_above_nothing(restricted, finisher, reach(finisher, restricted, W)).solution
+    of_members = _only(problem.penalty, members)
+    restricted = problem.with_penalty(of_members)
+    # exchanges end in descent, and only descent goes on from what they reach
+    descent = solver if isinstance(solver, BlockDescent) else BlockDescent()
+    finisher = deadline.limited(descent)
+    reached = reach(finisher, restricted, W)
+    found = not_above_nothing(restricted, finisher, reached).solution
+    # a solution cut short says so, unless it was the last descent that ended early
     last_word = solution.converged or found.status == Status.INTERRUPTED
     return _told_like(solution, found, found.status if last_word else solution.status)
 
@@ -70,8 +69,10 @@ def truncated(problem: PenalisedProblem, solution: Solution, k: int) -> Solution
     adapts them to the loss of the others: a certificate needs a pass over X anyway."""
     W = problem.joined(solution.W, solution.intercept)
     members = _largest_rows(problem, solution, k)
-    restricted = problem.with_penalty(_only(problem.penalty, members))
-    found = run(BlockDescent(max_iter=1), restricted, np.where(members[:, None], W, 0.0))
+    of_members = _only(problem.penalty, members)
+    restricted = problem.with_penalty(of_members)
+    kept = np.where(members[:, None], W, 0.0)
+    found = run(BlockDescent(max_iter=1), restricted, kept)
     return _told_like(solution, found, solution.status)
 
 
@@ -110,4 +111,5 @@ def _largest_rows(problem: PenalisedProblem, solution: Solution, k: int) -> np.n
 def _only(penalty: Penalty, members: np.ndarray) -> Penalty:
     """The penalty with all other rows kept out."""
     factors = np.ones(len(members)) if penalty.factors is None else penalty.factors
-    return penalty.with_factors(np.where(members, factors, np.inf))
+    kept = np.where(members, factors, np.inf)
+    return penalty.with_factors(kept)

@@ -79,17 +79,20 @@ class IRLS(Solver[PenalisedProblem, _State]):
         """From W; from the null model, the paper's start: all weights equal to one."""
         penalty = problem.penalty
         free = penalty.free(len(W))
-        usable = (problem.sample_curvatures > 0) & ~penalty.excluded(len(W))
+        varies = problem.sample_curvatures > 0
+        usable = varies & ~penalty.excluded(len(W))
         active = np.flatnonzero(usable)
         W = np.where(usable[:, None], W, 0.0)
         columns = _restricted(problem, active)
         state = _State(W, np.inf, np.inf, columns=columns)
         if not W[~free].any():
-            strength = np.where(free, 0.0, penalty.strength(len(W)))
+            strength = penalty.strength(len(W))
+            strength[free] = 0.0
             q = strength[active] + problem.ridges[active]
             state.W[active] = _reweighted_fit(problem, state, q, None)
         # both smoothings begin at a tenth of what they smooth
-        largest = float(row_norms(state.W).max(initial=0.0)) or 1.0
+        norms = row_norms(state.W)
+        largest = float(norms.max(initial=0.0)) or 1.0
         state.smoothing_rows = 0.1 * largest
         state.smallest_smoothing = SMOOTHING_FLOOR * largest
         state.smoothing_samples = 0.1 * problem.residual_scale
@@ -113,12 +116,16 @@ class IRLS(Solver[PenalisedProblem, _State]):
         if not reached <= state.objective * (1 + 1e-11):  # the system is beyond this precision
             new = replace(state, stalled=True)
             reached = state.objective
-        new.smoothing_rows = max(LOWERING * state.smoothing_rows, state.smallest_smoothing)
-        new.smoothing_samples = max(LOWERING * state.smoothing_samples, problem.smoothing_floor)
+        of_rows = LOWERING * state.smoothing_rows
+        of_samples = LOWERING * state.smoothing_samples
+        new.smoothing_rows = max(of_rows, state.smallest_smoothing)
+        new.smoothing_samples = max(of_samples, problem.smoothing_floor)
         new.objective = self._smoothed_objective(problem, new, new)
         rows_at_floor = new.smoothing_rows == state.smoothing_rows
         samples_at_floor = new.smoothing_samples == state.smoothing_samples
-        new.criterion = (state.objective - reached) / (abs(reached) or 1.0)
+        # the papers' criterion, under one smoothing for both points
+        gain = state.objective - reached
+        new.criterion = gain / (abs(reached) or 1.0)
         if rows_at_floor and samples_at_floor and new.criterion <= self.tol:
             return self._with_dropped_checked(problem, new)
         return new
@@ -157,7 +164,8 @@ class IRLS(Solver[PenalisedProblem, _State]):
     def _with_dropped_checked(self, problem: PenalisedProblem, state: _State) -> _State:
         """Converged, unless a row that was dropped would lower a convex objective."""
         norms = row_norms(state.W)
-        negligible = norms < DROP_BELOW * norms.max(initial=0.0)
+        floor = DROP_BELOW * norms.max(initial=0.0)
+        negligible = norms < floor
         cleaned = np.where(negligible[:, None], 0.0, state.W)
         if problem.objective(cleaned) <= problem.objective(state.W):
             state.W = cleaned

@@ -43,7 +43,8 @@ class GramModel(LocalModel):
         return GramModel(self.G, self.W, self.Q)
 
     def take(self, rows: np.ndarray) -> GramModel:
-        return GramModel(self.G[np.ix_(rows, rows)], self.W[rows], self.Q[rows])
+        among = self.G[np.ix_(rows, rows)]
+        return GramModel(among, self.W[rows], self.Q[rows])
 
     def absorb(self, rows: np.ndarray, moved: GramModel) -> None:
         change = moved.W - self.W[rows]
@@ -56,7 +57,9 @@ class GramModel(LocalModel):
         Q = self.Q[used]
         G = self.G[np.ix_(used, used)]
         # the gradient at W = 0, where this value is zero, is Q - G W
-        return float(np.vdot(W, Q) - np.vdot(W, G @ W) / 2)
+        linear = np.vdot(W, Q)
+        bend = np.vdot(W, G @ W)
+        return float(linear - bend / 2)
 
     def gradient(self) -> np.ndarray:
         return self.Q
@@ -215,9 +218,10 @@ class SampleModel(LocalModel):
             )
         if self.root.all():  # the sweep has kept every residual
             np.divide(E, self.root, out=self.E)
-        else:
+        else:  # a sample of no weight is out of the sweep's sight
             changed = np.flatnonzero(nonzero_rows(before != W))
-            self.E += self.X[:, changed] @ (W[changed] - before[changed])
+            change = W[changed] - before[changed]
+            self.E += self.X[:, changed] @ change
         self._residual_has_moved()
         return moved
 
@@ -238,7 +242,8 @@ class SampleModel(LocalModel):
         # of each sample, along the direction of its residual
         self.lost = self.loss.radial_loss_of_curvature(self.E)
         norms = row_norms(self.E)[:, None]
-        self.directions = np.divide(self.E, norms, out=np.zeros_like(self.E), where=norms > 0)
+        nothing = np.zeros_like(self.E)  # a sample that is fitted exactly has no direction
+        self.directions = np.divide(self.E, norms, out=nothing, where=norms > 0)
 
     def gram(self) -> np.ndarray:
         G = self.X_support.T @ self.X_support
@@ -247,7 +252,8 @@ class SampleModel(LocalModel):
 
     def cross(self) -> np.ndarray:
         products = self.X_support.T @ self.X_weighted
-        products[np.arange(self.support.size), self.support] += self.ridges[self.support]
+        own = np.arange(self.support.size), self.support
+        products[own] += self.ridges[self.support]
         return products
 
     def hessian_times(self, D: np.ndarray, undamped: float) -> np.ndarray:
@@ -265,10 +271,12 @@ class SampleModel(LocalModel):
         if m <= n:
             return lifted_cholesky(self.gram(), diagonal)
         # the n x n form of the inverse (Woodbury), for which the diagonal must be positive
-        floor = 1e-8 * float(np.mean(self.curvatures[self.support]))
+        curvatures = self.curvatures[self.support]
+        floor = 1e-8 * float(np.mean(curvatures))
         whole = diagonal + self.ridges[self.support]
         inverse = 1.0 / np.maximum(whole, floor)
-        solve_samples = lifted_cholesky((X * inverse) @ X.T, np.ones(n))
+        outer = (X * inverse) @ X.T
+        solve_samples = lifted_cholesky(outer, np.ones(n))
 
         def solve(B: np.ndarray) -> np.ndarray:
             scaled = inverse[:, None] * B

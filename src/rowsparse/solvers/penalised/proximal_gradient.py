@@ -17,11 +17,10 @@ from ...numerics.threads import blas_threads_for
 from ...problems.base import PENALTY
 from ...problems.penalised import Evaluation, PenalisedProblem
 from ..base import OutOfTime, Solver, State
+from .block_descent import ROUNDS
 
-RAISE = 1.5  # of the curvature, when a step is too long
-LOWER = 0.9  # of the curvature, after each step: it need only bound the loss where steps pass
-SLOW = 0.1  # of the violation: where steps move less, single rows are wrong that steps cannot see
-MAX_IDLE = 100  # steps without a lower objective or a smaller violation
+# Of the violation: where steps move less, single rows are wrong that steps cannot see.
+SLOW = 0.1
 
 
 @dataclass(kw_only=True)
@@ -97,11 +96,12 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
                 new = self._plain(problem, state)
             if not problem.penalty.convex and self._misses_rows(problem, state, new):
                 new = self._worst_row(problem, new)
+        # near the end most steps overshoot, and only some of them lead nearer
         lower = new.objective < state.objective - _rounding(problem, state)
         new.smallest = min(state.smallest, new.criterion)
         nearer = new.smallest < state.smallest
         new.n_idle = 0 if lower or nearer else state.n_idle + 1
-        new.stalled = new.n_idle >= MAX_IDLE
+        new.stalled = new.n_idle >= ROUNDS
         return self._checked(problem, new)
 
     def _checked(self, problem: PenalisedProblem, state: _State) -> _State:
@@ -113,17 +113,19 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         now = state.evaluation
         before = state.before
         beta = (state.momentum - 1) / _next_momentum(state.momentum)
-        beyond = _Origin(
-            state.W + beta * (state.W - state.W_before),
-            now.residual + beta * (now.residual - before.residual),
-            now.gradient + beta * (now.gradient - before.gradient),
-        )
-        reached = _step(problem, beyond, LOWER * state.curvature)
+        # both are affine in W for squared loss: no pass over X
+        residual = now.residual + beta * (now.residual - before.residual)
+        gradient = now.gradient + beta * (now.gradient - before.gradient)
+        W = state.W + beta * (state.W - state.W_before)
+        beyond = _Origin(W, residual, gradient)
+        reached = _step(problem, beyond, state.curvature)
         W = reached.W
         value = problem.value_of_residual(W, reached.residual)
         if value > state.objective + _rounding(problem, state):
             return None
-        if problem.convex and np.vdot(beyond.W - W, W - state.W) > 0:  # the momentum points uphill
+        back = beyond.W - W
+        forth = W - state.W
+        if problem.convex and np.vdot(back, forth) > 0:  # the momentum points uphill
             return None
         # a shorter step has come less far: the momentum is that of steps of its length
         longer = state.momentum * np.sqrt(reached.curvature / state.curvature)
@@ -133,7 +135,7 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
         """The step from W, which never raises the objective; momentum starts afresh."""
         now = state.evaluation
         here = _Origin(state.W, now.residual, now.gradient)
-        reached = _step(problem, here, LOWER * state.curvature)
+        reached = _step(problem, here, state.curvature)
         new = _moved(problem, state, reached, _next_momentum(1.0))
         if new.objective <= state.objective + _rounding(problem, state):
             return new
@@ -148,13 +150,18 @@ class ProximalGradient(Solver[PenalisedProblem, _State]):
     def _worst_row(self, problem: PenalisedProblem, state: _State) -> _State:
         """The row of largest violation moved to its exact minimiser."""
         now = state.evaluation
-        j = np.array([int(np.argmax(now.scores))])
-        step = 1 / (problem.sample_curvatures[j] + problem.ridges[j])
+        worst = int(np.argmax(now.scores))
+        j = np.array([worst])
+        curvature = problem.sample_curvatures[j] + problem.ridges[j]
+        step = 1 / curvature
         target = state.W[j] - step[:, None] * now.gradient[j]
+        own = problem.penalty.take(j)
         W = state.W.copy()
-        W[j] = problem.penalty.take(j).prox(target, step)
-        change = problem.design.take(j) @ (W[j] - state.W[j])
-        reached = _Reached(W, now.residual + change, state.curvature)
+        W[j] = own.prox(target, step)
+        moved = W[j] - state.W[j]
+        change = problem.design.take(j) @ moved  # one column: no pass over X
+        residual = now.residual + change
+        reached = _Reached(W, residual, state.curvature)
         new = _moved(problem, state, reached, 1.0)
         return new if new.objective < state.objective else state
 
@@ -180,7 +187,8 @@ def _step(problem: PenalisedProblem, origin: _Origin, curvature: float) -> _Reac
     n = len(origin.residual)
     shares = problem.loss.weights(n) / n
     while True:
-        W = problem.penalty.prox(origin.W - origin.gradient / curvature, 1 / curvature)
+        target = origin.W - origin.gradient / curvature
+        W = problem.penalty.prox(target, 1 / curvature)
         residual = problem.design.matmul(W) - problem.Y
         change = residual - origin.residual
         step = W - origin.W
@@ -190,8 +198,7 @@ def _step(problem: PenalisedProblem, origin: _Origin, curvature: float) -> _Reac
         # a step so short that its square underflows has no curvature to measure
         if length == 0 or not bend > curvature * length * (1 + 1e-12):
             return _Reached(W, residual, curvature)
-        measured = min(bend / length, 2 * RAISE * curvature)
-        curvature = max(RAISE * curvature, measured)
+        curvature = min(bend / length, 2 * curvature)
 
 
 def _moved(problem: PenalisedProblem, state: _State, reached: _Reached, momentum: float) -> _State:

@@ -23,32 +23,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...numerics.compiling import for_many
+from ...numerics.memory import COPY_BYTES
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.rows import largest, nonzero_rows, row_norms, row_squares
 from ...numerics.systems import lifted_cholesky
 from ...penalties.base import Penalty
 from ...penalties.local_model import LocalModel
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime
-from .block_descent import MOST_SWEEPS, affordable_sweeps, descend, objective, violation
+from .block_descent import (
+    MOST_SWEEPS,
+    ROUGH,
+    ROUNDS,
+    affordable_sweeps,
+    descend,
+    objective,
+    violation,
+)
 from .working_set import WorkingSet
 
-ROUGH = 1e-4  # tolerance of what is only a trial or a start: which rows matter is clear by then
-IMPROVES = 1e-7  # decrease that counts, of the size of what is to be explained
-EXCHANGES = 200  # at most: a safeguard, 163 rows (ISOLET1, alpha_max / 20) have needed fewer
 # Pairs, each with another member, that are judged not to help and tried all the same: with none,
-# 3 of 20 fits (synthetic, TOX_171, digits, GLIOMA, singh, USPS) end .1 to .2 % higher.
-HOPES = 5
-# For r < 2 the quadratic lies farther above the loss: with 5 of them 14 fits (r = 1, seven sets)
-# end .5 % higher on average than by sixty trials of whole descents, with 25 they end .2 % lower.
-HOPES_OF_OTHER_LOSSES = 25
+# 3 of 20 fits (synthetic, TOX_171, digits, GLIOMA, singh, USPS) end .1 to .2 % higher. For r < 2
+# the quadratic lies farther above the loss: with 5 of them 14 fits (r = 1, seven sets) end .5 %
+# higher on average than by sixty trials of whole descents, with 25 they end .2 % lower.
+HOPES = 25
 TRIALS = 60  # of single members, where pairs cannot be judged
-# Rounds that trials may leave unsettled between exchanges: ordinary descents leave one or none in
-# sixty trials of two, those on 20 x 15 columns equal up to 1e-2 four to seven.
-PATIENCE = 200
 # Those that the gradient pulls most: with 2000 BASEHOCK takes three times as long and ends .06 %
 # lower, with 500 GLIOMA ends up to 1.8 % higher.
 MOST_OUTSIDERS = 1000
-SINGULAR = 1e-8  # of a curvature: an outsider that members explain to this part is no news
 
 
 def exchange_rows(
@@ -56,7 +58,6 @@ def exchange_rows(
     W: np.ndarray,
     out_of_time: OutOfTime,
     limit: int | None = None,
-    smoothing: float | None = None,
 ) -> np.ndarray:
     """A W of lower objective than the given one, or an equal copy if no exchange helped.
 
@@ -65,21 +66,22 @@ def exchange_rows(
     in_pairs = problem.penalty.judges_pairs
     n_members = int(np.count_nonzero(nonzero_rows(W)))
     with for_many(n_members, 1 if in_pairs else TRIALS):
-        exchange = _Exchange(problem, W, limit, smoothing, out_of_time)
+        exchange = _Exchange(problem, W, limit, out_of_time)
         better = exchange.best_pair if in_pairs else exchange.first_trial
-        for _ in range(EXCHANGES):
-            if out_of_time() or not better():
-                break
+        while not out_of_time() and better():
+            pass  # every exchange lowers the objective by more than rounding
         return exchange.reached(W)
 
 
 class _Patience:
     """Ends trials that do not settle: on nearly equal columns each takes rounds without number,
-    and hardly one helps."""
+    and hardly one helps. All trials between two exchanges together have the rounds of one descent:
+    ordinary ones leave one or none unsettled in sixty trials of two, those on 20 x 15 columns equal
+    up to 1e-2 four to seven."""
 
     def __init__(self, out_of_time: OutOfTime):
         self.out_of_time = out_of_time
-        self.left = PATIENCE
+        self.left = ROUNDS
 
     def another_round(self) -> bool:
         """Count a round of descent that has not settled; whether it should be the last."""
@@ -98,19 +100,18 @@ class _Exchange:
         problem: PenalisedProblem,
         W: np.ndarray,
         limit: int | None,
-        smoothing: float | None,
         out_of_time: OutOfTime,
     ):
-        evaluation = problem.evaluate(W, smoothing)
+        evaluation = problem.evaluate(W)
         self.rows = _promising_rows(problem, W, evaluation.gradient)
         self.penalty = problem.penalty.take(self.rows)
         self.limit = limit
         self.tol = ROUGH * problem.violation_scale
-        # a model's objective lacks a constant and may be negative: decreases are absolute
-        self.enough = IMPROVES * problem.residual_scale**problem.loss.r
+        # What trials that end early leave open of an objective. It lacks a constant and may be
+        # negative: decreases are absolute.
+        self.enough = ROUGH**2 * problem.residual_scale**problem.loss.r
         self.patience = _Patience(out_of_time)
         self.trials = TRIALS
-        self.hopes = HOPES if problem.loss.quadratic else HOPES_OF_OTHER_LOSSES
         self.model = WorkingSet.of(problem, self.rows).model(problem, W, evaluation)
         self._adapt(self.model, np.flatnonzero(self._members()))
         self.value = objective(self.model, self.penalty)
@@ -136,7 +137,7 @@ class _Exchange:
         # what is judged not to help may do so all the same, once descent goes on from there
         for number, (leaving, entering) in enumerate(pairs.best_of_each_member()):
             helps = pairs.changes[leaving, entering] < -self.enough
-            if number >= self.hopes and not helps:
+            if number >= HOPES and not helps:
                 break
             change = pairs.step(self.model, self.penalty, leaving, entering)
             if self._lower_after(change):
@@ -155,7 +156,7 @@ class _Exchange:
                 return False
             self.trials -= 1
             if self._lower_after(self._without(leaving)):
-                self.patience.left = PATIENCE
+                self.patience.left = ROUNDS
                 return True
         return False
 
@@ -233,17 +234,18 @@ class _Pairs:
         own = penalty.take(members)
         q = own.quadratic_above(W)
         inverse = lifted_cholesky(C[:, members], q).inverse()
-        squares = row_squares(W)
-        leaving = squares / (2 * inverse.diagonal()) - (own.row_values(W) - q * squares / 2)
-        leaving[own.free(members.size)] = np.inf
-        leaving = np.append(leaving, 0.0)
+        costs = _costs_of_leaving(own, W, q, inverse)
         pulls, curvatures = _after_leaving(model, W, inverse, C)
         # who does not even enter with the strongest pull and the least curvature need not be tried
-        inside = np.isin(np.arange(len(model.W)), members)
-        hopes = penalty.gains(pulls.max(axis=0), curvatures.min(axis=0))
-        outsiders = np.flatnonzero((hopes > 0) & ~inside)
-        gains = penalty.take(outsiders).gains(pulls[:, outsiders], curvatures[:, outsiders])
-        changes = leaving[:, None] - np.column_stack([gains, np.zeros(leaving.size)])
+        strongest = pulls.max(axis=0)
+        least = curvatures.min(axis=0)
+        hopeful = penalty.gains(strongest, least) > 0
+        hopeful[members] = False
+        outsiders = np.flatnonzero(hopeful)
+        of_outsiders = penalty.take(outsiders)
+        gains = of_outsiders.gains(pulls[:, outsiders], curvatures[:, outsiders])
+        of_nobody = np.zeros(costs.size)
+        changes = costs[:, None] - np.column_stack([gains, of_nobody])
         return cls(changes, members, outsiders, inverse, C)
 
     def best_of_each_member(self) -> list[tuple[int, int]]:
@@ -258,21 +260,37 @@ class _Pairs:
         """The change of all rows that was judged."""
         N = self.inverse
         D = np.zeros_like(model.W)
-        left = np.zeros(len(N))
-        if leaving < len(N):
+        left = np.zeros(len(N))  # how the members move for one unit of who leaves
+        somebody_leaves = leaving < len(N)
+        if somebody_leaves:
             left = N[leaving] / N[leaving, leaving]
-            D[self.members] = -np.outer(left, model.W[self.members[leaving]])
+            w = model.W[self.members[leaving]]
+            D[self.members] = -np.outer(left, w)
         if entering < self.outsiders.size:
             k = self.outsiders[[entering]]
             c = self.products[:, k[0]]
             pull = model.gradient()[k] + c @ D[self.members]
-            adapted = N @ c
-            if leaving < len(N):
+            adapted = N @ c  # and for one unit of who enters
+            if somebody_leaves:
                 adapted -= left * adapted[leaving]
-            L = np.maximum(model.curvatures[k] - c @ adapted, SINGULAR * model.curvatures[k])
+            own = model.curvatures[k]
+            L = np.maximum(own - c @ adapted, NEGLIGIBLE * own)
             D[k] = penalty.take(k).prox(-pull / L[:, None], 1 / L)
             D[self.members] -= np.outer(adapted, D[k])
         return D
+
+
+def _costs_of_leaving(
+    own: Penalty, W: np.ndarray, q: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
+    """What the objective grows by, at most, when each member leaves, the others adapting; nothing
+    when none does, which is the last entry."""
+    squares = row_squares(W)
+    of_loss = squares / (2 * inverse.diagonal())
+    saved = own.row_values(W) - q * squares / 2  # of the penalty, beyond its quadratic
+    costs = of_loss - saved
+    costs[own.free(len(W))] = np.inf
+    return np.append(costs, 0.0)
 
 
 def _after_leaving(
@@ -284,24 +302,30 @@ def _after_leaving(
     V = inverse @ C
     left = V / inverse.diagonal()[:, None]
     # |g_k - left_jk w_j|**2, without forming a row of it
-    squares = row_squares(Q)
+    before = row_squares(Q)
     inner = W @ Q.T
-    pulls = squares + left * (left * row_squares(W)[:, None] - 2 * inner)
-    pulls = np.sqrt(np.maximum(np.vstack([pulls, squares]), 0.0))
-    curvatures = model.curvatures - np.einsum("ij,ij->j", V, C)
-    curvatures = np.vstack([curvatures + V * left, curvatures])
-    return pulls, np.maximum(curvatures, SINGULAR * model.curvatures)
+    lengths = row_squares(W)[:, None]
+    after = before + left * (left * lengths - 2 * inner)
+    squares = np.vstack([after, before])
+    pulls = np.sqrt(np.maximum(squares, 0.0))  # rounding may go below zero
+    with_all = model.curvatures - np.einsum("ij,ij->j", V, C)
+    curvatures = np.vstack([with_all + V * left, with_all])
+    # an outsider that members explain to this part is no news
+    return pulls, np.maximum(curvatures, NEGLIGIBLE * model.curvatures)
 
 
 def _promising_rows(problem: PenalisedProblem, W: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """The support, and the rows outside it that the gradient pulls most."""
     inside = nonzero_rows(W) | problem.penalty.free(len(W))
-    closed = inside | problem.penalty.excluded(len(W)) | (problem.sample_curvatures == 0)
+    flat = problem.sample_curvatures == 0
+    closed = inside | problem.penalty.excluded(len(W)) | flat
     L = np.where(closed, 1.0, problem.sample_curvatures)
-    pulls = np.where(closed, -1.0, row_norms(gradient) / np.sqrt(L))
-    # and on tall data what memory can hold
-    n_outside = min(MOST_OUTSIDERS, 20_000_000 // len(problem.Y), int(np.sum(~closed)))
-    return np.union1d(np.flatnonzero(inside), largest(pulls, n_outside))
+    pulls = row_norms(gradient) / np.sqrt(L)
+    pulls[closed] = -1.0
+    n_open = int(np.count_nonzero(~closed))
+    fitting = COPY_BYTES // (8 * len(problem.Y))  # a model holds their columns, dense
+    outside = largest(pulls, min(MOST_OUTSIDERS, fitting, n_open))
+    return np.union1d(np.flatnonzero(inside), outside)
 
 
 def _gains(model: LocalModel, penalty: Penalty) -> tuple[np.ndarray, np.ndarray]:
@@ -312,7 +336,8 @@ def _gains(model: LocalModel, penalty: Penalty) -> tuple[np.ndarray, np.ndarray]
     targets = penalty.prox(-G / L[:, None], 1 / L)
     slopes = np.einsum("ij,ij->i", targets, G)
     bends = L * row_squares(targets) / 2
-    gains = -(slopes + bends + penalty.row_values(targets))
+    of_penalty = penalty.row_values(targets)
+    gains = -(slopes + bends + of_penalty)
     return np.where(curved, gains, -np.inf), targets
 
 

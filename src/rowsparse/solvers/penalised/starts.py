@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from ...designs.wrappers import Subset
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.systems import ridge
 from ...problems.compressed import compressed
 from ...problems.penalised import PenalisedProblem
 from ...results import Solution, Status
 from ..base import Deadline, Reached, Solver, reach, resume, run
-from .block_descent import BlockDescent
+from .block_descent import ROUGH, BlockDescent
 from .irls import IRLS
-from .not_above import not_above_nothing
 from .proximal_gradient import ProximalGradient
-from .row_exchange import ROUGH, exchange_rows
+from .row_exchange import exchange_rows
 
 # Starts that solve systems; with more samples and features than this, minutes and gigabytes each.
 OF_A_SYSTEM = ("irls", "ridge")
@@ -32,7 +32,8 @@ LARGEST_SYSTEM = 10_000
 # these .29 %, in two thirds of the time.
 WAY = (0.0, 0.5)
 DIGITS = 1e-4  # of the tolerance: scikit-learn asks 1e-9 of what weights and repetition predict
-ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT)
+# Told apart from all else that a solver may say: nothing is solved after it.
+ENDED = (Status.INTERRUPTED, Status.TIME_LIMIT, Status.NOT_FINITE)
 
 AnySolver = Solver[Any, Any]
 
@@ -135,8 +136,29 @@ def lower(
     status = cold.solution.status
     starts = cold.solution.starts or {cold.solution.start: cold.solution.objective}
     starts = {**starts, found.solution.start: found.solution.objective}
-    status = status if status in ENDED else best.solution.status
+    cut_short = status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+    status = status if cut_short else best.solution.status
     return replace(best, solution=replace(best.solution, starts=starts, status=status))
+
+
+def not_above_nothing(problem: PenalisedProblem, solver: AnySolver, found: Reached) -> Reached:
+    """What was found, or what descent finds from the null model where that alone is lower.
+
+    Where the problem is not convex some local minima are above it.
+    """
+    solution = found.solution
+    if problem.convex or solution.status in ENDED:
+        return found
+    null = problem.value_of_residual(problem.null_point, -problem.unexplained)
+    if not solution.objective > null:
+        return found
+    deadline = Deadline(solver.time_limit)
+    deadline.began -= solution.seconds
+    descent = solver if isinstance(solver, BlockDescent) else BlockDescent(callback=solver.callback)
+    other = reach(deadline.limited(descent), problem, start="zero")
+    starts = {solution.start: solution.objective, **solution.starts}
+    starts |= {other.solution.start: other.solution.objective}
+    return replace(other, solution=replace(other.solution, starts=starts))
 
 
 def _named_starts(problem: PenalisedProblem, init: str) -> tuple[str, ...]:
@@ -179,28 +201,28 @@ def _best_of(
                 n_iter[name] = rough.n_iter
                 if exchange and not known.any():
                     W = exchange_rows(problem, W, deadline.passed)
-            value = problem.objective(problem.null_point if W is None else W)
+            W = problem.null_point if W is None else W
+            value = problem.objective(W)
             if not starts or value < min(starts.values()):
-                lowest = problem.null_point if W is None else W
+                lowest = W
             starts[name] = value
             if deadline.passed():
                 break
     except KeyboardInterrupt:
         interrupted = True
     best = min(starts, key=starts.__getitem__, default="zero")
-    steps = 0 if interrupted else solver.max_iter
-    found = reach(deadline.limited(replace(solver, max_iter=steps)), problem, lowest, start=best)
+    finisher = replace(solver, max_iter=0 if interrupted else solver.max_iter)
+    found = reach(deadline.limited(finisher), problem, lowest, start=best)
     if exchange and found.solution.converged:
         found = _with_more_digits(problem, deadline.limited(solver), found)
     solution = found.solution
-    if interrupted:
-        solution = replace(solution, status=Status.INTERRUPTED)
+    status = Status.INTERRUPTED if interrupted else solution.status
     # to the last digit only the winner is known
     starts = {name: max(value, solution.objective) for name, value in starts.items()}
     starts[best] = solution.objective
-    steps = n_iter[best] + solution.n_iter
-    solution = replace(solution, seconds=deadline.elapsed(), starts=starts, n_iter=steps)
-    return replace(found, solution=solution)
+    n_steps = n_iter[best] + solution.n_iter
+    whole = replace(solution, status=status, starts=starts, n_iter=n_steps)
+    return replace(found, solution=replace(whole, seconds=deadline.elapsed()))
 
 
 def _with_more_digits(problem: PenalisedProblem, solver: AnySolver, best: Reached) -> Reached:
@@ -276,14 +298,19 @@ def ridge_point(problem: PenalisedProblem) -> np.ndarray:
     """
     penalty = problem.penalty
     n_rows = problem.n_rows
-    n = len(problem.Y)
-    W = np.zeros((n_rows, problem.Y.shape[1]))
-    used = np.flatnonzero((problem.sample_curvatures > 0) & ~penalty.excluded(n_rows))
+    n, n_outputs = problem.Y.shape
+    curvatures = problem.sample_curvatures
+    usable = (curvatures > 0) & ~penalty.excluded(n_rows)
+    used = np.flatnonzero(usable)
     design = problem.design if used.size == n_rows else Subset(problem.design, used)
     free = penalty.free(n_rows)[used]
     # a strength of zero on more rows than samples would leave the system singular
-    lowest = 1e-10 * float(problem.sample_curvatures.max(initial=0.0))
-    q = np.where(free, 0.0, np.maximum(2 * penalty.strength(n_rows)[used], lowest))
+    lowest = NEGLIGIBLE * float(curvatures.max(initial=0.0))
+    strength = penalty.strength(n_rows)[used]
+    q = np.maximum(2 * strength, lowest)
+    q[free] = 0.0
     q += problem.ridges[used]
-    W[used] = ridge(design, problem.Y, problem.loss.weights(n) / n, q)
+    shares = problem.loss.weights(n) / n
+    W = np.zeros((n_rows, n_outputs))
+    W[used] = ridge(design, problem.Y, shares, q)
     return W

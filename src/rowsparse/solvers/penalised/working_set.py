@@ -42,14 +42,19 @@ class WorkingSet:
         support = nonzero_rows(W)
         wanted = support | problem.penalty.free(problem.n_rows)
         needed = wanted & ~inside
-        scores = np.where(inside | needed, 0.0, evaluation.scores)
-        n_wrong = int(np.count_nonzero(scores > tol / 2))
-        room = self._room(problem, int(np.count_nonzero(support)))
+        taken = inside | needed
+        scores = np.where(taken, 0.0, evaluation.scores)
+        # rows that are wrong by less would leave the point within the tolerance
+        wrong = scores > tol / 2
+        n_wrong = int(np.count_nonzero(wrong))
+        n_nonzero = int(np.count_nonzero(support))
+        room = self._room(problem, n_nonzero)
         if not problem.loss.quadratic:  # a dense block of columns, of which there are some copies
             fitting = COPY_BYTES // (8 * len(problem.Y))
             room = min(room, max(SMALLEST_GROWTH, fitting))
         worst = largest(scores, min(n_wrong, room))
-        return self._with(problem, np.union1d(np.flatnonzero(needed), worst))
+        joining = np.union1d(np.flatnonzero(needed), worst)
+        return self._with(problem, joining)
 
     def _room(self, problem: PenalisedProblem, n_nonzero: int) -> int:
         """How many rows may join: for convex problems many at once, else few, worst first."""
@@ -103,7 +108,8 @@ class WorkingSet:
         loss = problem.loss.smoothed(evaluation.smoothing)
         X = problem.design.take(self.rows)
         ridges = problem.ridges[self.rows]
-        return SampleModel(X, own, evaluation.residual, loss, problem.metric_weights, ridges)
+        E = evaluation.residual
+        return SampleModel(X, own, E, loss, problem.metric_weights, ridges)
 
 
 def _gram_of(problem: PenalisedProblem, rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -130,15 +136,17 @@ def guessed_rows(problem: PenalisedProblem) -> np.ndarray | None:
         return None
     # eight stretches of samples, spread evenly: neighbours are often alike
     size = n // (8 * FRACTION)
-    starts = np.linspace(0, n - size, 8).astype(int)
-    samples = [slice(start, start + size) for start in starts.tolist()]
+    starts = np.linspace(0, n - size, 8)
+    samples = [slice(start, start + size) for start in starts.astype(int).tolist()]
     gradient = problem.design.rmatmul_over(samples, problem.unexplained)
     if gradient is None or not np.isfinite(gradient).all():
         return None
     gradient /= 8 * size
     # a gradient that is short of the penalty by a fifth may be so by chance
-    pulled = problem.penalty.dual_sizes(gradient) >= 0.8 * problem.penalty.strength(d)
-    rows = np.flatnonzero(pulled | nonzero_rows(problem.null_point))
+    pulls = problem.penalty.dual_sizes(gradient)
+    pulled = pulls >= 0.8 * problem.penalty.strength(d)
+    in_anyway = nonzero_rows(problem.null_point)
+    rows = np.flatnonzero(pulled | in_anyway)
     return rows if rows.size <= np.sqrt(n) else None
 
 

@@ -24,7 +24,9 @@ __all__ = ["PROVED", "Bound", "bound", "leave_out"]
 # What a proof may cost: about as long as the search it is about.
 PAIR_FLOPS = 2e11  # of all pairs of columns: some seconds
 ROOT_FLOPS = 1e9  # of the Gram matrix of all columns
-BRANCH_UP_TO = 64  # columns; beyond, the tree is too large for its bound to move
+# Columns; beyond, the tree is too large for its bound to move: USPS (500 samples, 256 columns,
+# k = 10) has a gap of 69.2 % after sixty nodes, 69.4 without, in 3.7 times the time of the fit.
+BRANCH_UP_TO = 64
 # Where no time is given for a proof: this takes about as long as the search (Sonar, k = 3, 5, 10:
 # .02 s, gaps of 22, 22, 9 %; with 3000 nodes .11 to .17 s, gaps of 7, 17, 9 %). Up to 13 columns
 # are proved in a hundred.
@@ -114,9 +116,8 @@ class _Node(NamedTuple):
     number: int  # breaks ties
     kept: list[int]
     possible: list[int]
-    branch: (
-        int | None
-    )  # the column to decide next; None in a leaf, whose bound is the value of kept
+    # the column to decide next; None in a leaf, whose bound is the value of kept
+    branch: int | None
 
 
 class _Tree:
@@ -159,9 +160,10 @@ class _Tree:
         inverse = np.linalg.inv(among)
         B = self.B[used]
         W = inverse @ B
+        explained = float(np.vdot(W, B))
         # a system loses as many digits as its condition has
         rounding = LAST_DIGITS * self.total * float(inverse.diagonal().sum())
-        rest = max(self.total - float(np.vdot(W, B)) - rounding, 0.0)
+        rest = max(self.total - explained - rounding, 0.0)
         if room == 0 or room >= len(possible):
             return _Node(max(rest, least), number, used, [], None)
         costs = row_squares(W) / inverse.diagonal()
@@ -169,7 +171,8 @@ class _Tree:
         dearest_first = np.argsort(-of_possible, kind="stable")
         # of the room + 1 columns that cost most one is left out
         left_out = dearest_first[room]
-        bound = max(rest + float(of_possible[left_out]), least)
+        at_least = rest + float(of_possible[left_out])
+        bound = max(at_least, least)
         # the column that costs most is kept in most good supports: that branch soon ends
         branch = possible[dearest_first[0]]
         return _Node(bound, number, kept, possible, branch)

@@ -24,13 +24,13 @@ from .columns import Columns
 from .enumeration import PROVED
 from .relaxation import Block, Choice, Relaxation, Shares, first_shares
 from .search import Found
+from .search_robust import REWEIGHTINGS
 
 # A relaxation is sharpened until so much of what its bound lacks to the target could be gained.
 SHARPNESS = 0.1
-# Of the samples in a bound for r < 2: on ALLAML, breast cancer and wine, ridge .5, half as many
-# lose up to 5 % of the objective, twice as many gain up to .6 %, for 9 % more time.
-REWEIGHTINGS = 12
-SMOOTHING_FALLS = 0.7  # in each of them; with .85 up to 6 % are lost, with .5 up to 1.3
+# Of the smoothing in each reweighting of a bound for r < 2: with .85 up to 6 % of the objective are
+# lost (ALLAML, breast cancer and wine, ridge .5), with .5 up to 1.3.
+SMOOTHING_FALLS = 0.7
 
 Polish = Callable[[np.ndarray], Found]  # from a support to a better one
 
@@ -106,8 +106,8 @@ class Tree:
         """The column to split a node on: a fractional one, else the open one of largest pull."""
         choice = node.choice
         z = node.shares.z
-        has_share = (z > 0) | choice.chosen
-        inside = np.flatnonzero(has_share)
+        positive = z > 0
+        inside = np.flatnonzero(positive | choice.chosen)
         chosen = choice.chosen[inside]
         X = node.columns.block(inside)
         block = Block.of(X, node.columns.Y, self.ridge, 1)
@@ -157,19 +157,24 @@ class Tree:
         left = choice.left(self.k)
         pulls = np.where(choice.decided, -1.0, shares.pulls)
         n_lower = pulls.size - left - 1
-        top = np.partition(pulls, n_lower)[n_lower:]
-        first_out, last_in = np.sort(top)[:2]  # p_(k+1) and p_(k) among the open columns
+        partitioned = np.partition(pulls, n_lower)
+        top = np.sort(partitioned[n_lower:])
+        first_out, last_in = top[:2]  # p_(k+1) and p_(k) among the open columns
         first_out = max(first_out, 0.0)
         # in units of pulls: a column that would raise the bound by more is decided
-        missing = 2 * self.ridge * (self.value * (1 - PROVED) - shares.bound)
-        among_k = pulls >= last_in
+        target = self.value * (1 - PROVED)
+        missing = 2 * self.ridge * (target - shares.bound)
+        open_ = ~choice.decided
+        among_k = open_ & (pulls >= last_in)
         if_in = last_in - pulls
         if_out = pulls - first_out
-        out = ~choice.decided & ~among_k & (if_in > missing)
-        inside = ~choice.decided & among_k & (if_out > missing)
-        least = min(if_in[out].min(initial=np.inf), if_out[inside].min(initial=np.inf))
-        self.dropped = min(self.dropped, shares.bound + least / (2 * self.ridge))
-        return Choice(choice.chosen | inside, choice.closed | out)
+        out = open_ & ~among_k & (if_in > missing)
+        inside = among_k & (if_out > missing)
+        raised = min(if_in[out].min(initial=np.inf), if_out[inside].min(initial=np.inf))
+        self.dropped = min(self.dropped, shares.bound + raised / (2 * self.ridge))
+        chosen = choice.chosen | inside
+        closed = choice.closed | out
+        return Choice(chosen, closed)
 
     def _keep(self, bound: float, columns: Columns, choice: Choice, shares: Shares) -> None:
         node = _Node(bound, self.nodes, columns, choice, shares)
@@ -186,7 +191,9 @@ class Tree:
             return node
         columns = node.columns.take(kept)
         choice = node.choice.take(kept)
-        shares = Shares(node.shares.z[kept], node.shares.bound, node.shares.pulls[kept])
+        z = node.shares.z[kept]
+        pulls = node.shares.pulls[kept]
+        shares = Shares(z, node.shares.bound, pulls)
         return _Node(node.bound, node.number, columns, choice, shares)
 
 
@@ -197,9 +204,10 @@ def robust_bound(problem: PenalisedProblem, support: np.ndarray, k: int, objecti
     """
     n = len(problem.Y)
     ridge = n * problem.ridge
-    E = problem.design.matmul(problem.refitted(support)) - problem.Y
+    W = problem.refitted(support)
+    E = problem.design.matmul(W) - problem.Y
     best = 0.0
-    smoothing = problem.residual_scale
+    smoothing = problem.residual_scale  # nearly squared loss at first, as its relaxation is known
     near: Shares | None = None
     for _ in range(REWEIGHTINGS):
         smoothing = max(SMOOTHING_FALLS * smoothing, problem.smoothing_floor)
@@ -245,8 +253,9 @@ def _raised(z: np.ndarray, open_: np.ndarray, missing: float, pulls: np.ndarray)
     """Shares of open columns that add up to more: those that have one take more, as far as one
     whole each, and new columns take the rest, the strongest first."""
     room = np.where(z > 0, 1 - z, 0.0)
-    part_of_room = missing / max(float(room.sum()), 1e-300)
-    taken = min(1.0, part_of_room) * room
+    whole_room = max(float(room.sum()), 1e-300)
+    part_of_room = min(1.0, missing / whole_room)
+    taken = part_of_room * room
     z = z + taken
     missing -= float(taken.sum())
     rounding = 1e-12

@@ -16,12 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...numerics.memory import COPY_BYTES
+from ...numerics.rounding import NEGLIGIBLE, negligible
 from ...numerics.rows import row_squares
 from ...problems.penalised import PenalisedProblem
-
-# Of a column's squared norm: what is left of one that lies in the others' span. Differences of
-# squares are exact to 1e-15 of them, so six digits of the least that counts are its own.
-DEPENDENT = 1e-9
 
 Product = tuple[np.ndarray, np.ndarray]  # a column x_j and X'x_j
 
@@ -41,7 +38,7 @@ class Columns:
     squares: np.ndarray  # squared norms, zero for columns that may not be chosen
     names: np.ndarray  # the column's row in W, increasing
     pull_exactly: Callable[[np.ndarray], np.ndarray]  # in double precision, to prove something
-    dependent: float = DEPENDENT
+    dependent: float = NEGLIGIBLE
     ridge: float = 0.0  # in the scale of sums; the squared norms hold it
     _known: dict[int, Product] = field(default_factory=dict)
 
@@ -68,8 +65,7 @@ class Columns:
         F, extra = free_columns(problem, root, ridge)
         scaled_Y = padded(root * problem.Y, extra)
         Y = without(F, scaled_Y)
-        # in single precision five digits of a column are its own
-        dependent = 1e-4 if problem.design.dtype == np.float32 else DEPENDENT
+        dependent = negligible(problem.design.dtype)
         if names is None:
             return cls._of_all(problem, root, F, Y, dependent, ridge)
         block = problem.design.take(names)
@@ -126,7 +122,7 @@ class Columns:
         A: np.ndarray,
         Y: np.ndarray,
         names: np.ndarray,
-        dependent: float = DEPENDENT,
+        dependent: float = NEGLIGIBLE,
         ridge: float = 0.0,
     ) -> Columns:
         """Dense columns that are, as Y is, orthogonal to the free ones."""

@@ -23,9 +23,9 @@ from ..base import OutOfTime
 from .columns import Columns, closed_rows
 
 PROVED = 1e-6  # relative distance of bound and objective that counts as none
-# Columns that meet as many others at once: TOX_171 and BASEHOCK (sparse, dense block by block) take
-# .24 and 1.5 s with 256, .30 and 2.1 with 128, .23 and 1.4 with 512.
-PAIR_BLOCK = 256
+# Columns that meet as many others at once: three numbers of every pair stay in the cache. TOX_171
+# and BASEHOCK (sparse, dense block by block) take .24 and 1.5 s with 256, .23 and 1.4 with 512.
+PAIR_BLOCK = int(np.sqrt(CACHE_BYTES / (3 * 8)))
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,12 @@ def best_single_robust(problem: PenalisedProblem, out_of_time: OutOfTime) -> Bou
         if values[leader] < lowest:
             lowest = float(values[leader])
             best = int(racing[leader])
+        # a column whose bound is as high as the best loss cannot win any more
         decided = lower >= lowest * (1 - PROVED)
+        undecided = ~decided
         proved = float(lower[decided].min(initial=proved))
-        racing = racing[~decided]
-        still = float(lower[~decided].min(initial=np.inf))
+        still = float(lower[undecided].min(initial=np.inf))
+        racing = racing[undecided]
         steps *= 2
     if racing.size:
         return Bound(min(proved, still), "all columns compared, some only bounded")
@@ -90,6 +92,7 @@ def _reweighted(
     n, c = problem.Y.shape
     lower = np.zeros(names.size)
     values = np.full(names.size, np.inf)
+    # residuals, the columns twice, weights and squares of one fit
     bytes_of_one = 8 * n * (c + 2 * free.size + 4)
     size = max(1, CACHE_BYTES // bytes_of_one)
     for start in range(0, names.size, size):
@@ -98,9 +101,10 @@ def _reweighted(
         for _ in range(steps):
             h = fits.step()
             bounds = dual_bounds(h, fits.squares, problem.loss)
+            reached = fits.values()
             # a later fit need not be the better one: the smoothing falls on the way
             lower[part] = np.maximum(lower[part], bounds)
-            values[part] = np.minimum(values[part], fits.values())
+            values[part] = np.minimum(values[part], reached)
     return lower, values
 
 
@@ -108,7 +112,8 @@ def _single_fits(problem: PenalisedProblem, F: np.ndarray, names: np.ndarray) ->
     """Fits on the free columns F and one of the named columns each, all at once."""
     own = problem.design.take(names)
     columns = own.T[:, :, None]  # each a matrix of one column
-    shared = np.broadcast_to(F, (len(columns), *F.shape))
+    shape = (len(columns), *F.shape)
+    shared = np.broadcast_to(F, shape)
     A = np.concatenate([shared, columns], axis=2)
     return StackedFits(A, problem.Y, problem.loss, 0.5, problem.smoothing_floor)
 
@@ -227,8 +232,10 @@ def _all_equal(A: np.ndarray, B: np.ndarray, pairs: np.ndarray) -> bool:
         part = slice(start, start + size)
         left = A[:, j[part]]
         right = B[:, i[part]]
-        same = np.abs(left - right).max(axis=0)
-        opposite = np.abs(left + right).max(axis=0)
+        difference = np.abs(left - right)
+        total = np.abs(left + right)  # zero where one is minus the other
+        same = difference.max(axis=0)
+        opposite = total.max(axis=0)
         apart = np.minimum(same, opposite)
         if not apart.max() < LAST_DIGITS:
             return False

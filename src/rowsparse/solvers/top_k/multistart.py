@@ -203,12 +203,15 @@ class Job:
 
         columns = self._columns or Columns.of(problem)
         known = n * self.objective
-        tree = Tree(columns, n * problem.ridge, k, self.support, known, polished)
+        ridge = n * problem.ridge
+        tree = Tree(columns, ridge, k, self.support, known, polished)
         tree.root()
+        # begun after the root, which is a part of every fit; without seconds it ends at once
         limit = Deadline(self.solver.proof_seconds)
         tree.run(lambda: limit.passed() or self.deadline.passed())
         how = f"branch and bound, {tree.nodes} nodes" if tree.nodes > 1 else "a convex relaxation"
-        return Bound(tree.bound / n, how, np.sort(tree.support))
+        support = np.sort(tree.support)
+        return Bound(tree.bound / n, how, support)
 
     @property
     def exact(self) -> bool:
@@ -249,10 +252,9 @@ class Job:
         while n_rows < self.search.k and alpha > 1e-3 * top:
             alpha *= 0.7
             solver = self.deadline.limited(rough)
-            found = run(solver, relaxed.with_alpha(alpha), W, nested=True)
-            W = found.W
-            if relaxed.has_constant:
-                W = np.vstack([W, found.intercept])
+            at_alpha = relaxed.with_alpha(alpha)
+            found = run(solver, at_alpha, W, nested=True)
+            W = relaxed.joined(found.W, found.intercept)
             n_rows = support_of(relaxed, W).size
             if self.deadline.passed():
                 break

@@ -35,8 +35,8 @@ class Pool:
     def note(self, scores: np.ndarray, k: int) -> None:
         """Take the columns of largest score in, ``NOTED sqrt(d / k)`` of them."""
         columns_per_row = len(scores) / max(k, 1)
-        n_noted = np.ceil(NOTED * np.sqrt(columns_per_row))
-        noted = best_of(scores, int(n_noted))
+        n_noted = int(np.ceil(NOTED * np.sqrt(columns_per_row)))
+        noted = best_of(scores, n_noted)
         self.members[noted] = True
 
     def exchanged(self, support: np.ndarray, k: int) -> np.ndarray:
@@ -47,14 +47,16 @@ class Pool:
         self, support: np.ndarray, k: int, ridge: float, kicks: int, rng: np.random.Generator
     ) -> np.ndarray:
         """The best rows that kicks lead to, under a ridge in units of the columns' mean square."""
-        return self._searched(support, k, Kicks.drawn(rng, kicks, k), ridge)
+        drawn = Kicks.drawn(rng, kicks, k)
+        return self._searched(support, k, drawn, ridge)
 
     def _searched(self, support: np.ndarray, k: int, kicks: Kicks, ridge: float) -> np.ndarray:
         """The exchanges among the columns in the pool, those of the support with them."""
         self.members[support] = True
         if not self.members.any():  # a start without rows, before anything has been looked at
             self.note(self._gains(), k)
-        without_products = self.members & (self.place < 0)
+        unknown = self.place < 0
+        without_products = self.members & unknown
         self._join(np.flatnonzero(without_products))
         columns = self.columns
         squares = columns.squares[self.names]
@@ -62,7 +64,8 @@ class Pool:
         B = np.ascontiguousarray(C.T)
         products = Products(NOTHING, self.G, B, squares, columns.total)
         if ridge:
-            ridge *= float(squares.mean())
+            mean_square = float(squares.mean())
+            ridge *= mean_square
         first = np.zeros(k, dtype=int)  # the column of largest gain enters
         members = self.place[support]
         found = exchanged(products, members, first, kicks, ridge)
@@ -89,11 +92,13 @@ class Pool:
         block = self.columns.block(names)
         newcomers = block[:, old:]
         products = block.T @ newcomers
+        # the ridge is one more sample of each column alone: it counts where a column meets itself
         itself = np.arange(new.size)
         products[places, itself] += self.columns.ridge
         self.G[:size, old:size] = products
         # symmetric: these are known by now
-        self.G[old:size, :old] = products[:old].T
+        with_old = products[:old]
+        self.G[old:size, :old] = with_old.T
 
     def _make_room(self, used: int, size: int) -> None:
         """Twice what is needed, so that a growing pool is copied few times."""

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...numerics.memory import CACHE_BYTES
+from ...numerics.rounding import NEGLIGIBLE
 from ...numerics.rows import NEWTON_STEPS, largest, row_squares
 from ...numerics.shares import moved_shares
 from ...numerics.systems import Cholesky, lifted_cholesky
@@ -37,14 +39,13 @@ from .enumeration import PROVED
 # with 8, or without a limit, those of ISOLET1 (600 samples, k = 20, automatic ridge) gain 4 to 9 %,
 # for 1.5 times the time of the whole fit.
 ROUNDS = 4
-# Columns looked at between two passes over all of them: on ALLAML, k = 10, some 50 have a share.
-# Half as many move no bound by more than 1e-5 of the objective; without a limit those of 17 proofs
-# cost 8 % more, and memory where pulls are nearly equal.
-NEAR = 400
+# Columns looked at between two passes over all of them: their products stay in the cache. On
+# ALLAML, k = 10, some 50 have a share; without a limit 17 proofs cost 8 % more, and memory where
+# pulls are nearly equal.
+NEAR = int(np.sqrt(CACHE_BYTES / 8))
 # Of the k-th largest squared pull: columns of a smaller one are not looked at. With .9 bounds lose
 # up to 6 % of the objective, with .35 they move by 5e-5.
 NEAR_PULL = 0.7
-NO_SHARE = 1e-7  # shares below it are zero: they would only make the system larger
 
 
 @dataclass
@@ -150,7 +151,8 @@ class Relaxation:
         open_pulls = np.where(choice.decided, -1.0, pulls)
         least = NEAR_PULL * _kth(open_pulls, choice.left(self.k))
         inside = choice.chosen | (z > 0)
-        near = np.flatnonzero(inside | (open_pulls >= least))
+        strong = open_pulls >= least
+        near = np.flatnonzero(inside | strong)
         most = int(np.count_nonzero(inside)) + NEAR
         if near.size <= most:
             return near
@@ -164,9 +166,11 @@ class Relaxation:
         squares[choice.closed] = -1.0
         top = _most(squares, choice.chosen, choice.left(self.k))
         gain = float(np.vdot(self.Y, R))
-        cost = float(np.vdot(R, R)) + top / self.ridge
+        length = float(np.vdot(R, R))
+        cost = length + top / self.ridge
         bound, multiple = _best_multiple(gain, cost)
-        return Shares(z, bound, multiple**2 * squares, R)
+        pulls = multiple**2 * squares
+        return Shares(z, bound, pulls, R)
 
 
 def _kth(values: np.ndarray, k: int) -> float:
@@ -286,7 +290,7 @@ class Block:
             shares = point.z.copy()
             shares[rows] = z + length * (end - z)
             shares = np.minimum(shares, 1.0)
-            shares[shares < NO_SHARE] = 0.0
+            shares[shares < NEGLIGIBLE] = 0.0  # they would only make the system larger
             new = self.at(shares)
             if new.value < point.value:
                 return new
@@ -306,7 +310,7 @@ class Block:
         """The fractional column whose decision raises the bound most, by the quadratic model: the
         product of what 0 and 1 would cost, all other shares free to adapt. None if none is
         fractional."""
-        between = (z > NO_SHARE) & (z < 1 - NO_SHARE)
+        between = (z > NEGLIGIBLE) & (z < 1 - NEGLIGIBLE)
         fractional = np.flatnonzero(between & ~chosen)
         if not fractional.size:
             return None

@@ -59,8 +59,10 @@ class RobustSearch(SupportSearch):
         self.fits = _Fits(problem)
         # values differ by so much for no other reason than the smoothing of the fits
         r = problem.loss.r
-        self.resolution = 2 * SMOOTHING_FLOOR * problem.residual_scale**r / r
-        squares = replace(problem, loss=replace(problem.loss, r=2.0))
+        size_of_loss = problem.residual_scale**r / r
+        self.resolution = 2 * SMOOTHING_FLOOR * size_of_loss
+        of_squares = replace(problem.loss, r=2.0)
+        squares = replace(problem, loss=of_squares)
         self.squared = SquaredSearch(squares, k, out_of_time)
 
     def with_k(self, k: int) -> Self:
@@ -97,9 +99,11 @@ class RobustSearch(SupportSearch):
             if key in seen:
                 continue
             seen.add(key)
-            if found.value < NEAR * best.value:
+            worth_a_look = found.value < NEAR * best.value
+            if worth_a_look:
                 found = self._swapped(found, in_pool=True)
             if self.improves(found.value, best.value):
+                # only the best is looked at among all columns, which costs ten times as much
                 best = self._swapped(found, in_pool=False)
         return best
 
@@ -110,8 +114,10 @@ class RobustSearch(SupportSearch):
         """
         n, c = self.problem.Y.shape
         d = self.problem.n_rows
-        seconds = 0.5 + 7e-9 * n * d * self.k
-        seconds_of_one = 0.006 + 1.8e-7 * n * self.k * (self.k + c)
+        of_forward = 7e-9 * n * d * self.k
+        of_fit = 1.8e-7 * n * self.k * (self.k + c)
+        seconds = 0.5 + of_forward
+        seconds_of_one = 0.006 + of_fit
         return int(seconds / (seconds_of_one * rounds))
 
     def _kick(self, support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -155,9 +161,11 @@ class RobustSearch(SupportSearch):
         """The columns under the weights of the smoothed loss at the best fit on a support."""
         problem = self.problem
         E, _ = self.fits.on(support)
-        size = np.sqrt(np.mean(row_squares(E)))
-        smoothing = max(SMOOTHING * float(size), problem.smoothing_floor)
-        h = problem.loss.smoothed(smoothing).residual_weights(E)
+        squares = row_squares(E)
+        size = float(np.sqrt(np.mean(squares)))
+        smoothing = max(SMOOTHING * size, problem.smoothing_floor)
+        smoothed = problem.loss.smoothed(smoothing)
+        h = smoothed.residual_weights(E)
         # weights of mean one leave the numbers near those of squared loss
         mean = h.mean()
         ridge = len(h) * problem.ridge / mean
@@ -184,6 +192,7 @@ class RobustSearch(SupportSearch):
             return None
         rough_values = self.fits.rough_values(trials)
         likeliest = int(np.argmin(rough_values))
+        # rough fits lie a little above the best ones
         if rough_values[likeliest] > NEAR * found.value:
             return None
         support = trials[likeliest]
@@ -200,9 +209,11 @@ class RobustSearch(SupportSearch):
             return []
         gains = fit.swap_gains()
         if not in_pool:
-            self.squared.pool.note(gains.max(axis=0), self.k)
+            best_of_each = gains.max(axis=0)
+            self.squared.pool.note(best_of_each, self.k)
         n_tried = self.fits.at_once(fit.size)
-        best = np.sort(best_of(gains.ravel(), n_tried))
+        promising = best_of(gains.ravel(), n_tried)
+        best = np.sort(promising)
         names = columns.names
         trials = []
         for swap in best:
@@ -265,9 +276,11 @@ class _Fits:
         n_supports = len(supports)
         used, where = np.unique(np.concatenate(supports), return_inverse=True)
         places = where.reshape(n_supports, -1)
-        block = problem.design.take(used)
-        members = block[:, places].transpose(1, 0, 2)  # supports by samples by columns
-        F = np.broadcast_to(self.F, (n_supports, *self.F.shape))
+        block = problem.design.take(used)  # each column once, however many supports have it
+        by_samples = block[:, places]
+        members = by_samples.transpose(1, 0, 2)  # supports by samples by columns
+        shape = (n_supports, *self.F.shape)
+        F = np.broadcast_to(self.F, shape)
         A = np.concatenate([F, members], axis=2)
         ridges = self._ridges(places.shape[1]) if problem.ridge else None
         fits = StackedFits(A, problem.Y, problem.loss, 0.2, 0.0, ridges)

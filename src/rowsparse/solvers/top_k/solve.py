@@ -196,12 +196,16 @@ def certificate(problem: PenalisedProblem, support: np.ndarray, W: np.ndarray) -
     E = A @ W_rows - problem.Y
     smoothed = problem.loss.smoothed(smoothing)
     h = smoothed.residual_weights(E)
-    gradient = A.T @ (h[:, None] * E) / n + ridges[:, None] * W_rows
-    curvature = problem.metric_weights(h) @ A**2 / n + ridges
-    # what a row could gain by itself, as the root of a loss
-    lengths = np.sqrt(np.where(curvature > 0, curvature, np.inf))
+    of_loss = A.T @ (h[:, None] * E) / n
+    gradient = of_loss + ridges[:, None] * W_rows
+    metric = problem.metric_weights(h)
+    curvature = metric @ A**2 / n + ridges
+    # what a row could gain by itself, as the root of a loss; a flat one nothing
+    flat = curvature <= 0
+    lengths = np.sqrt(np.where(flat, np.inf, curvature))
     scores = row_norms(gradient) / lengths
-    violation = float(scores.max(initial=0.0)) / problem.violation_scale
+    largest = float(scores.max(initial=0.0))
+    violation = largest / problem.violation_scale
     objective = problem.loss.value_of_residual(E) + problem.ridge_value(W)
     return Certificate(objective, violation, smoothing)
 
