@@ -11,6 +11,7 @@ from scipy import sparse
 import rowsparse as rs
 from rowsparse import filters
 from rowsparse.model_selection import KnockoffSelector, SelectorCV, StabilitySelector
+from rowsparse.solvers import ALM, SFS
 
 RNG = np.random.default_rng(0)
 N, D = 24, 5
@@ -291,3 +292,18 @@ def test_an_excluded_column_of_any_size_does_no_harm():
     fitted = rs.TopKSelector(2, standardize=False, feature_weights=factors).fit(huge, Y)
     plain = rs.TopKSelector(2, standardize=False).fit(X, Y)
     assert np.array_equal(fitted.support_[:D], plain.support_)
+
+
+def test_coefficients_near_the_end_of_the_doubles_raise_no_warning():
+    """Columns that are not standardised, and a y of another size."""
+    model = rs.TopKSelector(2, r=1.0, solver=ALM(), standardize=False)
+    assert np.isfinite(model.fit(1e-150 * X, 1e60 * X[:, 0]).coef_).all()
+    squared = rs.TopKSelector(2, solver=SFS(), standardize=False)
+    with pytest.raises(ValueError, match=r"^Expected X and y whose products are finite"):
+        squared.fit(1e-100 * X, 1e60 * X[:, 0])
+
+
+def test_an_automatic_ridge_of_columns_beyond_all_sizes_raises_no_warning():
+    model = rs.TopKSelector(2, r=1.0, standardize=False)
+    with pytest.raises(ValueError, match=r"^Expected columns of X of a size up to"):
+        model.fit(1e150 * X, 1e-60 * (X[:, 0] + RNG.standard_normal(N)))

@@ -60,7 +60,8 @@ def automatic_ridge(data: Data, k: int, r: float, fit_intercept: bool) -> float:
     ridge = STRENGTH * price**2
     if ridge > NEGLIGIBLE:
         ridge *= noise(data, k, n, price, fit_intercept) ** 2
-    return float(ridge * variance * _spread(data) ** (r - 2))
+    with np.errstate(over="ignore"):  # columns of such a size are refused, with their size
+        return float(ridge * variance * _spread(data) ** (r - 2))
 
 
 def noise(data: Data, k: int, n: int, price: float, fit_intercept: bool) -> float:

@@ -164,7 +164,9 @@ class TopKSelector(JointSelector):
         refuse_bad_squares(self, X, problem)
         # a copy: every round draws the same
         rng = deepcopy(rng)
-        return Fitted(problem, solve_top_k(problem, solver, self.n_init, self.polish, rng))
+        # coefficients that leave the doubles end in a refusal, not in words about our arithmetic
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Fitted(problem, solve_top_k(problem, solver, self.n_init, self.polish, rng))
 
     def problem_and_solver(
         self, X: Any, y: Any, sample_weight: Any = None, k: int | None = None

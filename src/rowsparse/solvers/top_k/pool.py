@@ -55,6 +55,8 @@ class Pool:
         self.members[support] = True
         if not self.members.any():  # a start without rows, before anything has been looked at
             self.note(self._gains(), k)
+        if not self.members.any():  # the free columns hold all others
+            return support
         unknown = self.place < 0
         without_products = self.members & unknown
         self._join(np.flatnonzero(without_products))
