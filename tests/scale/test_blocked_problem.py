@@ -111,7 +111,7 @@ def test_normal_equations(pair):
 def test_the_model_of_a_working_set(pair, most, monkeypatch):
     """With and without products of all columns and the Hessian at every pass."""
     monkeypatch.setattr(blocked_model, "MOST_PRODUCTS", most)
-    monkeypatch.setattr(blocked_model, "MOST_UNKNOWNS", most)
+    monkeypatch.setattr(blocked_model, "DIRECT", most)
     ours, theirs = pair
     rows = np.array([5, 0, ours.n_rows - 1, 2, 8, 4])
     W = np.zeros((ours.n_rows, 2))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...designs import HeldTable
+from ...losses.few_columns import DIRECT
 from ...losses.residual import ResidualLoss
 from ...numerics.rows import nonzero_rows, row_squares
 from ...numerics.systems import lifted_cholesky
@@ -21,10 +22,9 @@ from ...problems.block_sums import cross_sums, model_sums, radial_sums
 from ...problems.in_blocks import NO_ROWS, BlockedProblem
 from .model import GramModel
 
-# Columns up to which every pass multiplies all of them, and unknowns of a Hessian that it makes:
-# more are multiplied where they are asked for.
+# Columns up to which every pass multiplies all of them, as it makes a Hessian of unknowns up to
+# ``DIRECT``: more are multiplied where they are asked for.
 MOST_PRODUCTS = 100
-MOST_UNKNOWNS = 400
 
 
 class _Point(NamedTuple):
@@ -113,7 +113,7 @@ class BlockedModel(LocalModel):
     def _at(self, W: np.ndarray, with_products: bool = False) -> _Point:
         few = with_products or self.rows.size <= MOST_PRODUCTS
         support = np.flatnonzero(nonzero_rows(W))
-        small = not self.quadratic and support.size * W.shape[1] <= MOST_UNKNOWNS
+        small = not self.quadratic and support.size * W.shape[1] <= DIRECT
         radial_rows = self.rows[support] if small else NO_ROWS
         shared = (self._whole_with(W), self.rows, self.loss, self.cap, few, radial_rows)
         found = self.table.total(model_sums, shared)
