@@ -206,6 +206,9 @@ def _are_numbers(y: np.ndarray, kind: str) -> bool:
     if y.dtype.kind not in "iuf" or kind == "binary":
         return False
     values = np.unique(y)
+    # every double beyond 2**53 is a whole number, and says nothing by being one
+    if y.dtype.kind == "f" and np.abs(values).max() > 2 / np.finfo(float).eps:
+        return True
     if values.size <= MOST_FEW_CLASSES:
         return False
     # nobody measures 0, 1, 2, … without a gap: these may be repeated more rarely

@@ -219,3 +219,13 @@ def test_words_in_place_of_numbers_say_what_to_do(y, options, message):
 def test_texts_in_place_of_a_table_say_what_to_do():
     with pytest.raises(ValueError, match=r"got a list of texts.*TfidfVectorizer"):
         TopKSelector(1).fit(["a cat", "a dog"], [0, 1])
+
+
+def test_a_few_large_measured_numbers_are_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(11, 4))
+    y = 1e17 * (X[:, 1] + 0.1 * rng.normal(size=11))  # all whole, since doubles are there
+    assert len(np.unique(y)) == 11
+    assert TopKSelector(1).fit(X, y).coef_.shape == (1, 4)
+    labels = (10**17 * np.arange(3))[rng.integers(0, 3, 30)]
+    assert len(TopKSelector(1).fit(rng.normal(size=(30, 4)), labels).classes_) == 3
