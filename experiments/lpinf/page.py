@@ -94,7 +94,7 @@ inside the folds; kNN with {NEIGHBOURS} neighbours (the paper does not say), SVM
 paper's figure is a picture without numbers. p = .25, .5, 1: its loss, no ridge, from all starts;
 *recommended* is `LpInfSelector()`: p = .5 and the default ridge. ALLAML has two classes, for which
 p = 1 and l2,1 are one problem. In brackets: 95 % intervals, corrected for overlapping training
-sets; with five splits they are wide."""
+sets; where there are five splits they are wide."""
 FIGURE_3_TEXT = """The paper's image sets are not to be had: emotions, yeast and scene stand in.
 Five folds, repeated as often as the column of splits says (the paper: 5 × 5), macro-F1 of linear
 SVMs, C = 1, one per label (LIBLINEAR with hinge loss for its speed; macro-F1 was within a point of
