@@ -52,8 +52,8 @@ def check_number(
 ) -> float:
     """A finite number in a range."""
     inside = is_real(value) and low <= value <= high and not (low_open and value == low)
-    if inside and abs(value) <= sys.float_info.max:  # an integer may be larger than any double
-        return float(value)
+    if inside and abs(value if is_integer(value) else float(value)) <= sys.float_info.max:
+        return float(value)  # for which an integer may be too large
     span = f"to be a finite number {'>' if low_open else '>='} {low:g}"
     if np.isfinite(high):
         span = f"in {'(' if low_open else '['}{low:g}, {high:g}]"

@@ -307,3 +307,12 @@ def test_an_automatic_ridge_of_columns_beyond_all_sizes_raises_no_warning():
     model = rs.TopKSelector(2, r=1.0, standardize=False)
     with pytest.raises(ValueError, match=r"^Expected columns of X of a size up to"):
         model.fit(1e150 * X, 1e-60 * (X[:, 0] + RNG.standard_normal(N)))
+
+
+@pytest.mark.parametrize("number", [np.float16(0.5), np.float32(0.5), np.longdouble(0.5), True])
+def test_numbers_of_other_types_are_parameters_without_a_warning(number):
+    if number is True:
+        with pytest.raises(TypeError, match=r"^Expected C to be a finite number > 0"):
+            rs.ZeroNormSVC(C=number).fit(X, Y)
+    else:
+        assert rs.ZeroNormSVC(C=number).fit(X, Y).C_ == 0.5
