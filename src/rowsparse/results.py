@@ -140,6 +140,12 @@ class Solution(ByValue, ShownInNotebooks):
     @property
     def advice(self) -> str:
         """One sentence that tells a user what would help."""
+        met = self.criterion is not None and self.criterion <= self.tol
+        if self.status == Status.STALLED and met and self.relative_gap is not None:
+            return (
+                f"By the duality gap the objective may still be {self.relative_gap:.2g} of itself "
+                "above the optimum; lower the solver's tol, or take another solver."
+            )
         return ADVICE[self.status]
 
     @property

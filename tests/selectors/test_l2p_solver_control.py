@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from rowsparse import L2pSelector
-from rowsparse.solvers import IRLS, BlockDescent
+from rowsparse.solvers import IRLS, BlockDescent, ProximalGradient
 
 SOLVERS = [IRLS, BlockDescent]
 
@@ -196,3 +196,14 @@ def test_solver_objects_of_two_selectors_are_independent_after_clone():
     twin = clone(selector)
     assert twin.solver is not selector.solver
     assert twin.get_params()["solver__tol"] == selector.get_params()["solver__tol"]
+
+
+def test_a_gap_that_stays_wide_is_named_and_the_advice_fits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 1)) + 0.05 * rng.normal(size=(40, 60))
+    Y = X @ rng.normal(size=(60, 2)) + rng.normal(size=(40, 2))
+    selector = L2pSelector(alpha=0.01, p=1.0, ridge=0, solver=ProximalGradient(tol=1e-3))
+    with pytest.warns(ConvergenceWarning, match=r"duality gap .* lower the solver's tol"):
+        solution = selector.fit(X, Y).solution_
+    assert solution.criterion <= solution.tol
+    assert solution.relative_gap > 0.1
