@@ -6,6 +6,8 @@ from conformance.penalties import FACTORS, PENALTIES, C, D, at, rows
 from conformance.plain import norms
 
 from rowsparse.losses import ResidualLoss
+from rowsparse.penalties import L2p
+from rowsparse.penalties.newton_norms import _Rows
 from rowsparse.solvers.penalised.model import GramModel, SampleModel
 
 
@@ -74,3 +76,33 @@ def test_newton_steps_lower_the_objective_and_end_at_stationary_rows(weighed, al
         kept = norms(model.W) > 0
         scores = penalty.violation(model.W, model.gradient(), model.metric)
         assert scores[kept].max(initial=0.0) <= 1e-7
+
+
+@pytest.mark.parametrize("alpha", [1e-5, 1e-3, 1.0])
+def test_settling_never_raises_the_objective(weighed, alpha):
+    penalty = weighed.with_alpha(alpha)
+    for model in models():
+        model.sweep(penalty, np.arange(D), 3, 0.0)
+        before = model.loss_value() + penalty.value(model.W)
+        penalty.settle(model, 1e-12)
+        after = model.loss_value() + penalty.value(model.W)
+        assert after <= before
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_smoothed_step_solves_the_system_of_its_docstring(outputs):
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(9, 6))
+    W = rng.normal(size=(6, outputs))
+    W[2] = 0.0  # smoothing has derivatives there
+    model = GramModel(factor.T @ factor / 9, W, rng.normal(size=(6, outputs)))
+    model.focus(np.arange(6))
+    smoothing = 0.3
+    rows = _Rows.at(model, L2p(0.2, p=1.0), smoothing)
+    lengths = np.sqrt((W**2).sum(axis=1) + smoothing**2)
+    D = rows.step(undamped=1.0, accuracy=0.1)
+    for j in range(6):
+        along = W[j] / lengths[j] ** 2 * (W[j] @ D[j])
+        bend = 0.2 / lengths[j] * (D[j] - along)
+        pull = model.Q[j] + 0.2 * W[j] / lengths[j]
+        np.testing.assert_allclose(model.G[j] @ D + bend, -pull, atol=1e-10)

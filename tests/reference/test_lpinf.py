@@ -144,7 +144,8 @@ def test_other_losses_are_descended_on_too(r):
 
 @pytest.mark.parametrize("apart", [1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize(
-    ("estimator", "outputs"), [(LpInfSelector, 1), (LpInfSelector, 3), (L2pSelector, 1)]
+    ("estimator", "outputs"),
+    [(LpInfSelector, 1), (LpInfSelector, 3), (L2pSelector, 1), (L2pSelector, 3)],
 )
 def test_nearly_equal_columns_are_solved_in_a_moment(apart, estimator, outputs):
     # a small share of alpha_max: opposite coefficients of hundreds pay for differences of columns

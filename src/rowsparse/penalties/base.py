@@ -132,6 +132,10 @@ class Penalty(ByValue, ABC):
         """
         return False
 
+    def settle(self, model: LocalModel, tol: float) -> None:
+        """Another way down, where rounds of sweeps and Newton steps go in a circle; none unless
+        overridden. The objective never rises."""
+
     def newton_flops(self, model: LocalModel, n_rows: int) -> float:
         """Operations of such a step on so many rows: sweeps before it take a share of them."""
         return model.newton_flops(n_rows)

@@ -14,7 +14,7 @@ from ..numerics.rows import nonzero_rows, resized_rows, row_norms
 from .base import Penalty, RowPenalty
 from .local_model import LocalModel
 from .newton_levels import newton_on_levels
-from .newton_norms import newton_on_norms
+from .newton_norms import newton_on_norms, newton_on_smoothed_norms
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +223,10 @@ class L2p(PowerPenalty, RowNormPenalty):
         else:
             newton_on_norms(model, self, tol, finishing)
         return False
+
+    def settle(self, model: LocalModel, tol: float) -> None:
+        if self.convex and not self._has_corners(model):
+            newton_on_smoothed_norms(model, self, tol)
 
     def _has_corners(self, model: LocalModel) -> bool:
         """Whether minima lie where the structure ends. With more nonzero rows than that takes, each

@@ -6,7 +6,8 @@ rounds for. With t_j = |w_j| and u_j = w_j / t_j the system is
     H D = -gradient,   H: D -> loss''(D) + a_j (D_j - b_j u_j u_j' D_j),
     a_j = strength_j phi'(t_j) / t_j,      b_j = 1 - t_j phi''(t_j) / phi'(t_j),
 
-where b_j is the part that the curvature lacks along the row itself: 2 - p for t**p. For a quadratic
+where b_j is the part that the curvature lacks along the row itself: 2 - p for t**p. With norms
+t_j = sqrt(|w_j|**2 + s**2) all of it holds with the same t_j in the place of |w_j|. For a quadratic
 loss it is solved exactly, for others by conjugate gradients; every step is accepted by the true
 objective.
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numerics.rounding import LAST_DIGITS
 from ..numerics.rows import nonzero_rows, row_norms
 from ..numerics.systems import conjugate_gradients, lifted_cholesky
 from .base import RowPenalty
@@ -43,8 +45,7 @@ def newton_on_norms(model: LocalModel, penalty: RowPenalty, tol: float, finishin
         rows = _Rows.at(model, penalty)
         if rows is None:
             return  # a row has died: sweeps decide about it
-        sizes = row_norms(rows.gradient) / np.sqrt(model.metric[support])
-        size = float(np.max(sizes))
+        size = rows.size()
         if size <= tol / 2:
             return
         if first is None:
@@ -55,6 +56,45 @@ def newton_on_norms(model: LocalModel, penalty: RowPenalty, tol: float, finishin
         if trials == 0 and damping == 1:
             return
         damping = _next_damping(damping, trials)
+
+
+def newton_on_smoothed_norms(model: LocalModel, penalty: RowPenalty, tol: float) -> None:
+    """Newton steps on the nonzero rows for sqrt(|w_j|**2 + s**2) instead of |w_j|, from a large s
+    to one that is next to nothing.
+
+    Where columns are nearly equal, rows that Newton's step sends through zero come back with the
+    next sweep, too short to have a say, and are sent through it again: for ever. Smoothed norms
+    have derivatives at zero, so rows pass it together. 23 x 19 columns equal up to 1e-4 with four
+    outputs, ten alphas down to k = 5, take .1 s with this and 9.3 s without.
+    """
+    support = np.flatnonzero(nonzero_rows(model.W) & (model.curvatures > 0))
+    if not support.size:
+        return
+    W = model.W.copy()
+    image = model.image.copy()
+    before = model.loss_value() + penalty.value(W)
+    largest = float(row_norms(W).max())
+    smoothing = largest
+    while smoothing > LAST_DIGITS * largest:
+        _descend_smoothed(model, penalty, support, smoothing, tol)
+        smoothing /= 10
+    # rows that are zero but for the smoothing become zero: at it they would count as nonzero
+    model.sweep(penalty, support, 1, tol)
+    after = model.loss_value() + penalty.value(model.W)
+    if not after < before:
+        model.place(W, image)
+
+
+def _descend_smoothed(
+    model: LocalModel, penalty: RowPenalty, support: np.ndarray, smoothing: float, tol: float
+) -> None:
+    for _ in range(NEWTON_STEPS):
+        model.focus(support)
+        rows = _Rows.at(model, penalty, smoothing)
+        if rows is None or rows.size() <= tol / 2:
+            return
+        if rows.move_along(rows.step(undamped=1.0, accuracy=0.1), finishing=False) == 0:
+            return
 
 
 def _next_damping(damping: float, trials: int) -> float:
@@ -78,19 +118,26 @@ class _Rows:
     gradient: np.ndarray
     slope: np.ndarray  # a_j
     lost: np.ndarray  # b_j
+    smoothing: float
 
     @classmethod
-    def at(cls, model: LocalModel, penalty: RowPenalty) -> _Rows | None:
-        """None where a row is zero: the penalty has no derivatives there."""
+    def at(cls, model: LocalModel, penalty: RowPenalty, smoothing: float = 0.0) -> _Rows | None:
+        """None where a row is zero and nothing smoothes its norm: the penalty has no derivatives
+        there."""
         strength = penalty.strength(len(model.W))[model.support]
         W = model.W[model.support]
-        norms = row_norms(W)
+        norms = np.hypot(row_norms(W), smoothing)
         if not norms.all():
             return None
         slope = strength * penalty.dphi(norms) / norms
         lost = penalty.lost_curvature(norms)
         gradient = model.gradient()[model.support] + slope[:, None] * W
-        return cls(model, penalty, strength, W, norms, gradient, slope, lost)
+        return cls(model, penalty, strength, W, norms, gradient, slope, lost, smoothing)
+
+    def size(self) -> float:
+        """Of the gradient, in the metric of the violation."""
+        sizes = row_norms(self.gradient) / np.sqrt(self.model.metric[self.model.support])
+        return float(np.max(sizes))
 
     def step(self, undamped: float, accuracy: float) -> np.ndarray:
         """The Newton step (``undamped`` = 1), or one towards reweighting (0)."""
@@ -99,6 +146,8 @@ class _Rows:
         G = self.model.small_gram()
         solve = None if G is None else _inverse(G, self.slope, lost, directions)
         if G is not None and solve is not None and self.model.quadratic:
+            if self.smoothing:
+                return solve(-self.gradient)
             return self._within_orthant(G, lost, directions, solve)
         if solve is None:
             # of the curvature along a row, which is one of c directions, its average is taken away
@@ -150,10 +199,11 @@ class _Rows:
         of_penalty = float(np.finfo(float).eps * before)  # rounding of a difference of such sums
         growth = self._relative_growth(D)  # crosses zero at t = -1 / growth
         for trial, t in enumerate(_step_lengths(growth, finishing), start=1):
-            stops = 1 + t * growth <= 0
+            stops = (1 + t * growth <= 0) & (self.smoothing == 0)
             step = np.where(stops[:, None], -self.W, t * D)
             slope = float(np.vdot(self.gradient, step))
-            after = self.strength @ phi(row_norms(self.W + step))
+            norms = np.hypot(row_norms(self.W + step), self.smoothing)
+            after = self.strength @ phi(norms)
             change = model.along(step) + after - before
             # Armijo's condition, as far as rounding lets one see it
             rounding = model.rounding + of_penalty
@@ -203,7 +253,7 @@ def _woodbury(G: np.ndarray, slope: np.ndarray, lost: np.ndarray, directions: np
         A^-1 + A^-1 U s (I - s U' A^-1 U s)^-1 s U' A^-1,    U' A^-1 U = A^-1 * (u_i'u_j).
     """
     if directions.shape[1] == 1:
-        return lifted_cholesky(G, slope * (1 - lost))
+        return lifted_cholesky(G, slope * (1 - lost * directions[:, 0] ** 2))
     inverse = lifted_cholesky(G, slope).inverse()
     scaled = directions * np.sqrt(slope * lost)[:, None]
     left = scaled @ scaled.T

@@ -246,11 +246,15 @@ def descend(
     everything = np.arange(len(model.W))
     reached = marked = np.inf
     times = 1  # so many sweeps as usual
+    settled = False
     with one_blas_thread():
         for i in range(ROUNDS):
             if i % SEVERAL == 0:
                 if abs(reached - marked) <= UNCHANGED * reached < np.inf:
-                    return  # rounding is in the way
+                    if settled:
+                        return  # rounding is in the way
+                    penalty.settle(model, tol)
+                    settled = True
                 marked = reached
             model.stuck = i >= SEVERAL
             model.sweep(penalty, everything, SWEEPS, tol / 10)
