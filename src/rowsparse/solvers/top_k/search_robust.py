@@ -152,6 +152,8 @@ class RobustSearch(SupportSearch):
     def _exchanged(self, support: np.ndarray, members: np.ndarray, ranks: np.ndarray) -> np.ndarray:
         """What swaps in the pool make of some members under the sample weights of a support."""
         columns = self._weighted(support, in_pool=True)
+        if not columns.names.size:  # the free columns hold all others
+            return support
         products = _products(columns)
         places = columns.positions(members)
         found = exchanged(products, places, ranks, ridge=columns.ridge)
