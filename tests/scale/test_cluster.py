@@ -93,7 +93,8 @@ def test_the_graph_does_not_grow(client, monkeypatch):
     assert len(sizes) > fitted.solution_.n_passes > 10
     half = len(sizes) // 2
     assert set(sizes[half:]) <= set(sizes[:half])
-    assert max(sizes) <= 4 * 8  # chunks: to make one, to work on it, and to merge
+    # chunks: to make one, which old versions of Dask do in several tasks, to work on it, to merge
+    assert max(sizes) <= 6 * 8
 
 
 def test_no_residual_is_sent_for_r_below_2(client, monkeypatch):
