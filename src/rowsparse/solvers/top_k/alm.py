@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...numerics.rounding import LAST_DIGITS
 from ...numerics.systems import lifted_cholesky
 from ...problems.penalised import PenalisedProblem
 from ..base import OutOfTime, State
@@ -182,8 +183,11 @@ class _System:
             in_F = self.design.rmatmul(self.F)
             gram = self.design.gram(everything, everything, np.ones(n))
             K = gram - in_F @ in_F.T
-            K[self.free] = 0.0
-            K[:, self.free] = 0.0
+            # nothing but rounding is left of a column that the free ones hold, of either sign
+            held = K.diagonal() <= LAST_DIGITS * gram.diagonal()
+            settled = self.free | held
+            K[settled] = 0.0
+            K[:, settled] = 0.0
         # the columns may be so long that rounding of their products outweighs the 1
         self.inverse = lifted_cholesky(K, 1.0)
 
