@@ -387,7 +387,9 @@ def test_parameters_can_be_read_and_searched(solver):
 def test_single_precision_is_asked_for_single_accuracy(solver, kind):
     case = Case(size="max" if kind is LpInf else "l2")
     if solver().supports(case.problem) is not None:
-        pytest.skip("it refuses this penalty")
+        with pytest.raises(ValueError, match="Expected another solver"):
+            run(solver(), case.problem)
+        return
     penalty = kind(case.alpha, p=case.p)
     problem = PenalisedProblem.build(
         as_design(case.X.astype(np.float32)), case.Y, ResidualLoss(), penalty
